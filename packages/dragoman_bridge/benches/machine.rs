@@ -98,7 +98,7 @@ fn bridge(
             let interface = Interface::new(codec, &types).unwrap();
             let place = Place::Udp { local, peer: Some(peer), broadcast: false };
             let link = Link { given: place.to_string(), open: Box::new(|_| Ok(place)) };
-            let MachineNode { client, .. } = start(context, namespace, interface, &types, link).unwrap();
+            let MachineNode { client, .. } = start(context, namespace, interface, &types, link, "").unwrap();
             runtime.spawn(client.node);
         }
         Kind::ByHand => {

@@ -28,7 +28,7 @@ pub struct Cutter {
     /// No end mark begins in so many of the bytes that are not done with.
     searched: usize,
     left_out: u64,
-    /// The bytes that were left out, if somebody wants to see them.
+    /// The bytes that were left out, if they are to be seen.
     seen: Option<Seen>,
 }
 

@@ -98,6 +98,15 @@ fn a_motor_of_a_dbc_file_turns_on_an_interface() {
     assert!(power.success, "{}", power.message);
     operator.drive(100.0);
 
+    // What is shown to somebody who listens: commands to the motor, and what it says.
+    let Some(sniffer) = on_bus(&["bridge", "sniff", file]) else { return };
+    sniffer.until_printed("listening");
+    operator.drive(50.0);
+    for message in ["-> motor_command", "<- motor_state"] {
+        sniffer.until_printed(message);
+    }
+    drop(sniffer);
+
     // Others on the bus: the same numbers with the other number of bits, remote frames, and a frame of the motor that is too short.
     for frame in [
         "00000200#00",

@@ -104,6 +104,13 @@ impl ToRos {
         Ok(Self { structure, frame, fields, paths, when })
     }
 
+    /// Puts `prefix` in front of the frame of `frame`.
+    pub(crate) fn prefix_frames(&mut self, prefix: &str) {
+        if let Some(frame) = &mut self.frame {
+            frame.insert_str(0, prefix);
+        }
+    }
+
     /// The message of ROS, serialized; `None` if this message of the machine makes none.
     ///
     /// # Errors

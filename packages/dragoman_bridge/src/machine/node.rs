@@ -93,7 +93,7 @@ pub struct Link {
     pub open: OpenPlace,
 }
 
-/// Starts the node of a machine in `namespace`.
+/// Starts the node of a machine in `namespace`; its frames have `frame_prefix` in front, unless a parameter says otherwise.
 ///
 /// # Errors
 /// An error of the middleware; frames that cannot be found; a parameter that is not possible; no place where the machine is.
@@ -103,11 +103,13 @@ pub fn start(
     interface: Interface,
     types: &Types,
     link: Link,
+    frame_prefix: &str,
 ) -> Result<MachineNode, MachineError> {
     let mut tasks = NodeTasks::new(Node::create(context.clone(), NODE_NAME, namespace)?);
-    let (shared, rest) = share(&mut tasks, interface, &link.given)?;
+    let (shared, rest) = share(&mut tasks, interface, &link.given, frame_prefix)?;
     let Rest { subscriptions, velocity, parameters, motor_power, refusals, answered } = rest;
     let parameters = tasks.declare(parameters)?;
+    shared.with(|_, inner| inner.outputs.prefix_frames(&parameters.read().frame_prefix));
     let place = (link.open)(&parameters.read().link).map_err(MachineError::Link)?;
     let plan = Arc::clone(&shared.plan);
 
@@ -226,6 +228,7 @@ fn share(
     tasks: &mut NodeTasks,
     interface: Interface,
     link: &str,
+    frame_prefix: &str,
 ) -> Result<(Arc<Shared>, Rest), MachineError> {
     let Interface {
         plan,
@@ -285,6 +288,6 @@ fn share(
         constant,
         velocity: velocity.clone(),
     });
-    let parameters = MachineParameters::new(&shared, link);
+    let parameters = MachineParameters::new(&shared, link, frame_prefix);
     Ok((shared, Rest { subscriptions, velocity, motor_power, parameters, refusals, answered }))
 }

@@ -10,7 +10,7 @@ mod range;
 
 use std::time::Duration;
 
-use dragoman_protocol::codec::{Codec, CodecError, MessageId, Path, Values};
+use dragoman_protocol::codec::{Codec, CodecError, Item, MessageId, Path, Values};
 use dragoman_protocol::model::bridge::{Bridge, Setting};
 use dragoman_ros::Node;
 
@@ -81,6 +81,9 @@ trait Meaning: Send {
     /// Those of the middleware.
     fn open(&mut self, node: &mut Node) -> dragoman_ros::Result<()>;
 
+    /// Puts `prefix` in front of its frames.
+    fn prefix_frames(&mut self, _prefix: &str) {}
+
     /// Makes what a message means.
     ///
     /// # Errors
@@ -150,6 +153,11 @@ impl Standard {
         self.0.iter_mut().try_for_each(|one| one.open(node))
     }
 
+    /// Puts `prefix` in front of all frames.
+    pub(crate) fn prefix_frames(&mut self, prefix: &str) {
+        self.0.iter_mut().for_each(|one| one.prefix_frames(prefix));
+    }
+
     /// Makes what a message means.
     ///
     /// # Errors
@@ -169,6 +177,28 @@ impl Standard {
     /// The link was lost: what is measured later does not follow from what was measured before.
     pub(crate) fn reset(&mut self) {
         self.0.iter_mut().for_each(|one| one.reset());
+    }
+}
+
+/// The numbers of a field, which may be a list.
+fn numbers(lookup: &Message<'_>, path: &Path) -> Vec<f64> {
+    let mut all = Vec::new();
+    lookup.codec.find(lookup.message, lookup.values, path, &mut |item| {
+        if let Item::Number(number) = item {
+            all.push(number.real());
+        }
+    });
+    all
+}
+
+/// REP 117: nearer than possible is -infinity, farther than possible infinity.
+fn within_range(range: f32, range_min: f32, range_max: f32) -> f32 {
+    if range < range_min {
+        f32::NEG_INFINITY
+    } else if range > range_max {
+        f32::INFINITY
+    } else {
+        range
     }
 }
 

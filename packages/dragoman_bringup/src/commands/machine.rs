@@ -67,6 +67,8 @@ pub(crate) struct Described {
     interface: Interface,
     types: Types,
     link: Option<String>,
+    /// Its own name, if it is not that of its protocol.
+    given_name: Option<String>,
 }
 
 impl Described {
@@ -75,12 +77,17 @@ impl Described {
         let codec = bridge::load(file)?;
         let types = types();
         let interface = Interface::new(Arc::clone(&codec), &types)?;
-        Ok(Self { codec, interface, types, link: link.map(str::to_owned) })
+        Ok(Self { codec, interface, types, link: link.map(str::to_owned), given_name: None })
     }
 
-    /// The name of its protocol.
+    /// The same machine with a name of its own, which its frames have in front.
+    pub(crate) fn named(self, name: Option<&str>) -> Self {
+        Self { given_name: name.map(str::to_owned), ..self }
+    }
+
+    /// Its own name, or that of its protocol.
     pub(crate) fn name(&self) -> &str {
-        &self.codec.protocol().name
+        self.given_name.as_deref().unwrap_or(&self.codec.protocol().name)
     }
 
     /// Starts its node in `namespace`, and stops the machine at the end. Returns where it is, too.
@@ -89,14 +96,16 @@ impl Described {
         process: &Process,
         namespace: &str,
     ) -> Result<(ClientNode, String), Box<dyn Error>> {
-        let Self { codec, interface, types, link } = self;
+        let Self { codec, interface, types, link, given_name } = self;
         let open = move |given: &str| {
             let given = Some(given).filter(|given| !given.is_empty());
             Self::place(codec.protocol(), given).map_err(|error| error.to_string())
         };
+        // Machines of one protocol would have the same frames.
+        let prefix = given_name.map(|name| format!("{}/", name.trim_matches('/'))).unwrap_or_default();
         let link = GivenLink { given: link.unwrap_or_default(), open: Box::new(open) };
         let MachineNode { client, place, stop } =
-            start(&process.context, namespace, interface, &types, link)?;
+            start(&process.context, namespace, interface, &types, link, &prefix)?;
         process.supervisor.on_stop(stop);
         Ok((client, place))
     }

@@ -64,7 +64,7 @@ fn a_receiver_of_somebody_else_is_read() {
     let leap =
         |time: &TimeReference| (time.time_ref.sec, time.time_ref.nanosec) == (1_709_201_472, 500_000_000);
     beside.find("2024", &mut times, leap);
-    // Sentences that nobody needs are no faults.
+    // Sentences that are not used are no faults.
     let is_running = |array: &DiagnosticArray| array.status.iter().any(|status| status.message == "running");
     beside.find("diagnostics", &mut diagnostics, is_running);
 }
@@ -151,4 +151,34 @@ fn an_arm_is_read_and_switched_on_by_clients_of_somebody_else() {
         assert_eq!(facts.text(name), text, "{name}: {facts:?}");
     }
     facts.accepted("remote");
+}
+
+/// On r2r too all types of the descriptions are possible.
+#[test]
+fn every_simulated_machine_is_heard() {
+    let mut count = 0;
+    for file in std::fs::read_dir(MACHINES).unwrap() {
+        let path = file.unwrap().path();
+        let text = std::fs::read_to_string(&path).unwrap_or_default();
+        // A bus needs an interface of the system: tests of socketcan.
+        if path.extension().is_none_or(|extension| extension != "yaml") || text.contains("link: { can:") {
+            continue;
+        }
+        let name = path.file_stem().unwrap().to_str().unwrap();
+        let address = format!("127.0.0.1:{}", free_port());
+        let device = machine(name, text.contains("link: { tcp:").then_some(&address));
+        let link =
+            if text.contains("link: { tcp:") { address } else { device.path.0.to_str().unwrap().to_owned() };
+        let bridge = Lab::start_with(domain(), &["bridge", path.to_str().unwrap(), "--link", &link], &[]);
+        let mut beside = Beside::new(bridge.domain);
+        let mut diagnostics = beside.subscribe::<DiagnosticArray>("/diagnostics");
+        beside.find(name, &mut diagnostics, |array| {
+            array
+                .status
+                .iter()
+                .any(|status| status.name.contains(name) && status.level == 0 && status.message == "running")
+        });
+        count += 1;
+    }
+    assert_eq!(count, 10, "machines");
 }

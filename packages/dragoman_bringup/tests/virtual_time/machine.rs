@@ -210,3 +210,44 @@ fn a_machine_is_on_tcp_either_way_and_on_udp() {
         assert_eq!(rover.value("wanted_left"), 0.0, "{link}");
     }
 }
+
+#[test]
+fn two_machines_of_one_protocol_have_their_own_names_and_frames() {
+    let folder = Folder::new();
+    let file = folder.write("rover.yaml", ROVER);
+    let ports = ["/dev/left", "/dev/right"];
+    let devices = ports.map(|port| Device::start(port, &["machine", &file]));
+    let machines = [format!("left={file}@/dev/left"), format!("right={file}@/dev/right")];
+    let lab = Lab::start_with(
+        0,
+        &["up", "--only", "machines", "--machine", &machines[0], "--machine", &machines[1]],
+        &[],
+    );
+    let mut beside = Beside::new(lab.domain);
+    let velocity = beside.node.create_publisher::<Twist>("/left/cmd_vel", QosProfile::default()).unwrap();
+    until("a subscriber", || velocity.get_inter_process_subscription_count().unwrap() > 0);
+    for name in ["left", "right"] {
+        let mut odometry = beside.subscribe::<Odometry>(&format!("/{name}/odom"));
+        let odometry = beside.next("odometry", &mut odometry);
+        assert_eq!(odometry.header.frame_id, format!("{name}/odom"));
+        assert_eq!(odometry.child_frame_id, format!("{name}/base_footprint"));
+    }
+    let mut twist = Twist::default();
+    twist.linear.x = 0.3;
+    velocity.publish(&twist).unwrap();
+    sleep(STEP);
+    for (device, expected) in devices.iter().zip(["wanted_left 0.3", "wanted_left 0"]) {
+        device.send("show wanted_left");
+        assert_eq!(device.prints("wanted_left"), expected);
+    }
+}
+
+#[test]
+fn a_name_is_given_once() {
+    let folder = Folder::new();
+    let file = folder.write("rover.yaml", ROVER);
+    let machine = format!("{file}@/dev/rover");
+    let arguments = ["up", "--only", "machines", "--machine", &machine, "--machine", &machine];
+    let error = Lab::try_start(1, &[], 0, &arguments, &[]).err().expect("an error");
+    assert!(error.ends_with("/rover is there twice; NAME=FILE gives it another name"), "{error}");
+}

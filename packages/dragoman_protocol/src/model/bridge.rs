@@ -177,7 +177,7 @@ pub enum Others {
     /// They are reported as what is no message.
     #[default]
     Report,
-    /// The machine has messages that nobody needs.
+    /// The machine has messages that are not used.
     Ignore,
 }
 

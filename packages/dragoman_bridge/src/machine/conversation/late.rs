@@ -2,7 +2,7 @@
 //! kind.
 //!
 //! So a question whose answer could be confused with one that is missing waits once more for the time of an answer, or until
-//! the late one is there. Stops and commands of topics do not wait: of them nobody needs the answer, and a stop whose answer
+//! the late one is there. Stops and commands of topics do not wait: their answer is not used, and a stop whose answer
 //! was taken for a late one is sent again. An answer that is later than twice the time of an answer is not recognized.
 
 use std::collections::BTreeMap;
@@ -56,7 +56,7 @@ impl Conversation {
             && self.answer_kind(queued).is_some_and(|kind| self.late.is_expected(kind))
     }
 
-    /// The kind of a question's answers, if they have no number by which they are told apart.
+    /// The kind of a question's answers, if no number distinguishes them.
     fn answer_kind(&self, queued: &Queued) -> Option<usize> {
         let question = self.plan.questions.get(queued.prepared.message.number)?;
         let is_numbered = question.is_numbered && queued.prepared.sequence.is_some();

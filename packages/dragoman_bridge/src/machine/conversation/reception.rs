@@ -134,7 +134,7 @@ impl Conversation {
             }
         }
         match error {
-            // Frames of others on the same bus, or messages that nobody needs.
+            // Frames of others on the same bus, or messages that are not used.
             Some(DecodeError::UnknownCode { .. }) if id.is_some() || self.plan.ignores_others => {
                 return Decoded::Unwanted;
             }

@@ -58,7 +58,7 @@ pub(super) struct Outputs {
 pub(super) enum Waiting {
     /// A request of the service of this number.
     Service(usize, oneshot::Sender<Value>),
-    /// Somebody who has switched something.
+    /// A caller that has switched something.
     Switch(Arc<Switch>, oneshot::Sender<Result<(), String>>),
 }
 
@@ -101,7 +101,7 @@ impl Inner {
         self.handle_events();
     }
 
-    /// Tells who has asked.
+    /// Passes an outcome to the caller.
     fn resolve(&mut self, now: Duration, ticket: Ticket, outcome: &Outcome<'_>) {
         let Self { conversation, outputs, .. } = self;
         if outputs.goals.answered(conversation, now, ticket, outcome) {
@@ -169,6 +169,12 @@ impl Inner {
 }
 
 impl Outputs {
+    /// Puts `prefix` in front of the frames of all messages.
+    pub(super) fn prefix_frames(&mut self, prefix: &str) {
+        self.standard.prefix_frames(prefix);
+        self.publications.iter_mut().for_each(|(publication, _)| publication.to.prefix_frames(prefix));
+    }
+
     fn publish(
         &mut self,
         plan: &Plan,

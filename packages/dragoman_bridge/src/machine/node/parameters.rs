@@ -68,6 +68,7 @@ fn maximum(velocity: &str) -> String {
 }
 
 const TIMEOUT: &str = "cmd_vel_timeout_sec";
+const FRAME_PREFIX: &str = "frame_prefix";
 
 /// The parameters of a machine's node.
 #[derive(Clone)]
@@ -78,10 +79,12 @@ pub(super) struct MachineParameters {
     pub(super) velocities: Option<Velocities>,
     /// Where the machine is, as --link has it.
     pub(super) link: String,
+    /// Text in front of the names of its frames.
+    pub(super) frame_prefix: String,
 }
 
 impl MachineParameters {
-    pub(super) fn new(shared: &Arc<Shared>, link: &str) -> Self {
+    pub(super) fn new(shared: &Arc<Shared>, link: &str, frame_prefix: &str) -> Self {
         let bridge = shared.plan.codec().protocol().bridge.as_ref();
         let constants = bridge.into_iter().flat_map(|bridge| bridge.constants.clone()).collect();
         let velocities = shared.velocity.as_ref().map(|velocity| Velocities {
@@ -96,6 +99,7 @@ impl MachineParameters {
             timing: shared.plan.timings.into(),
             velocities,
             link: link.to_owned(),
+            frame_prefix: frame_prefix.to_owned(),
         }
     }
 
@@ -114,6 +118,8 @@ impl ParameterSet for MachineParameters {
     fn declarations(&self) -> Vec<Declaration> {
         let text = "Where the machine is, as of --link: serial port, address, or CAN interface.";
         let mut all = vec![Declaration::new("link", &self.link, text)];
+        let text = "Text in front of the names of all frames, such as 'left/'.";
+        all.push(Declaration::new(FRAME_PREFIX, &self.frame_prefix, text));
         all.extend(self.timing.declarations());
         if let Some(velocities) = &self.velocities {
             all.extend(velocities.stamped.declarations());
@@ -147,6 +153,7 @@ impl ParameterSet for MachineParameters {
 
     fn update(&mut self, values: &Values) {
         values.copy("link", &mut self.link);
+        values.copy(FRAME_PREFIX, &mut self.frame_prefix);
         self.timing.update(values);
         if let Some(velocities) = &mut self.velocities {
             velocities.stamped.update(values);
@@ -168,7 +175,10 @@ impl ParameterSet for MachineParameters {
 /// The names of the parameters of a machine's node.
 pub fn names(interface: &Interface) -> Vec<String> {
     let timing = TimingParameters::from(interface.plan.timings).declarations();
-    let fixed = ["link".to_owned()].into_iter().chain(timing.into_iter().map(|one| one.name.into_owned()));
+    let fixed = ["link", FRAME_PREFIX]
+        .into_iter()
+        .map(str::to_owned)
+        .chain(timing.into_iter().map(|one| one.name.into_owned()));
     let velocity = interface.velocity.iter().flat_map(|velocity| {
         let limits = VELOCITIES.into_iter().zip(velocity.limits);
         let limits = limits.filter(|(_, limit)| limit.is_some()).map(|(name, _)| maximum(name));

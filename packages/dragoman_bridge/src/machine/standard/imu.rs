@@ -61,6 +61,10 @@ impl Meaning for ImuTopic {
         Ok(())
     }
 
+    fn prefix_frames(&mut self, prefix: &str) {
+        self.frame.insert_str(0, prefix);
+    }
+
     fn publish(
         &mut self,
         codec: &Codec,

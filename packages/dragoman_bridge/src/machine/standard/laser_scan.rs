@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use dragoman_protocol::codec::{Codec, CodecError, Item, MessageId, Path, Values};
+use dragoman_protocol::codec::{Codec, CodecError, MessageId, Path, Values};
 use dragoman_protocol::model::bridge;
 use dragoman_ros::sensor_msgs::msg::LaserScan;
 use dragoman_ros::{Clock, Node, Publisher, QosProfile};
 
-use super::{Meaning, Reader, needed};
+use super::{Meaning, Reader, needed, numbers, within_range};
 use crate::machine::outbox::Outbox;
 use crate::machine::term::{Message, Term};
 
@@ -67,6 +67,10 @@ impl Meaning for ScanTopic {
         Ok(())
     }
 
+    fn prefix_frames(&mut self, prefix: &str) {
+        self.frame.insert_str(0, prefix);
+    }
+
     #[allow(clippy::cast_possible_truncation, reason = "the message has numbers of 32 bits")]
     fn publish(
         &mut self,
@@ -76,15 +80,8 @@ impl Meaning for ScanTopic {
         out: &mut Outbox,
     ) -> Result<(), String> {
         let lookup = &Message { codec, message: self.message, values, paths: &self.paths };
-        let list = |path: &Path| {
-            let mut all = Vec::new();
-            lookup.codec.find(lookup.message, lookup.values, path, &mut |item| {
-                if let Item::Number(number) = item {
-                    all.push(number.real() as f32);
-                }
-            });
-            all
-        };
+        let list =
+            |path: &Path| numbers(lookup, path).into_iter().map(|number| number as f32).collect::<Vec<_>>();
         let mut scan = LaserScan::default();
         scan.header.stamp = Clock::to_builtin_time(&now);
         scan.header.frame_id.clone_from(&self.frame);
@@ -103,13 +100,8 @@ impl Meaning for ScanTopic {
         if let Some(scale) = optional("scale", &self.scale)? {
             scan.ranges.iter_mut().for_each(|range| *range *= scale as f32);
         }
-        // REP 117: nearer than possible is -infinity, farther than possible infinity.
         for range in &mut scan.ranges {
-            if *range < scan.range_min {
-                *range = f32::NEG_INFINITY;
-            } else if *range > scan.range_max {
-                *range = f32::INFINITY;
-            }
+            *range = within_range(*range, scan.range_min, scan.range_max);
         }
         scan.intensities = self.intensities.as_ref().map(list).unwrap_or_default();
         scan.scan_time =

@@ -96,6 +96,11 @@ impl Meaning for OdometryTopic {
         Ok(())
     }
 
+    fn prefix_frames(&mut self, prefix: &str) {
+        self.frame.insert_str(0, prefix);
+        self.child_frame.insert_str(0, prefix);
+    }
+
     fn reset(&mut self) {
         self.motion.reset();
     }

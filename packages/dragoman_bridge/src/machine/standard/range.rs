@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use dragoman_protocol::codec::{Codec, CodecError, Item, MessageId, Path, Values};
+use dragoman_protocol::codec::{Codec, CodecError, MessageId, Path, Values};
 use dragoman_protocol::model::bridge;
 use dragoman_ros::sensor_msgs::msg::Range;
 use dragoman_ros::{Clock, Node, Publisher, QosProfile};
 
-use super::{Meaning, Reader, needed};
+use super::{Meaning, Reader, needed, numbers, within_range};
 use crate::machine::outbox::Outbox;
 use crate::machine::plan::error;
 use crate::machine::term::{Message, Term};
@@ -73,6 +73,10 @@ impl Meaning for RangeTopic {
         Ok(())
     }
 
+    fn prefix_frames(&mut self, prefix: &str) {
+        self.frame.insert_str(0, prefix);
+    }
+
     #[allow(clippy::cast_possible_truncation, reason = "the message has numbers of 32 bits")]
     fn publish(
         &mut self,
@@ -82,21 +86,12 @@ impl Meaning for RangeTopic {
         out: &mut Outbox,
     ) -> Result<(), String> {
         let lookup = &Message { codec, message: self.message, values, paths: &self.paths };
-        let list = |path: &Path| {
-            let mut all = Vec::new();
-            codec.find(self.message, values, path, &mut |item| {
-                if let Item::Number(number) = item {
-                    all.push(number.real());
-                }
-            });
-            all
-        };
-        let ranges = list(&self.ranges);
+        let ranges = numbers(lookup, &self.ranges);
         if ranges.is_empty() {
             return Ok(());
         }
-        let numbers = match &self.numbers {
-            Some(path) => list(path),
+        let sensors = match &self.numbers {
+            Some(path) => numbers(lookup, path),
             None => (0..MAX_SENSORS).map(f64::from).take(ranges.len()).collect(),
         };
         let mut one = Range::default();
@@ -105,18 +100,10 @@ impl Meaning for RangeTopic {
         one.field_of_view = needed("field_of_view", &self.field_of_view, lookup)? as f32;
         one.min_range = needed("range_min", &self.range_min, lookup)? as f32;
         one.max_range = needed("range_max", &self.range_max, lookup)? as f32;
-        for (range, number) in ranges.into_iter().zip(numbers) {
+        for (range, number) in ranges.into_iter().zip(sensors) {
             let mut one = one.clone();
             one.header.frame_id = self.frame_of(number);
-            let range = range as f32;
-            // REP 117: nearer than possible is -infinity, farther than possible infinity.
-            one.range = if range < one.min_range {
-                f32::NEG_INFINITY
-            } else if range > one.max_range {
-                f32::INFINITY
-            } else {
-                range
-            };
+            one.range = within_range(range as f32, one.min_range, one.max_range);
             out.send(self.publisher.as_ref(), one);
         }
         Ok(())

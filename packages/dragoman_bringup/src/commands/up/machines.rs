@@ -11,9 +11,9 @@ use crate::commands::machine::{Described, parameters};
 
 #[derive(Debug, Args)]
 pub(super) struct MachinesOptions {
-    /// A machine by the description of its protocol, with its place, as of `dragoman bridge FILE --link PLACE`. May be given
-    /// several times.
-    #[arg(long, value_name = "FILE[@PLACE]")]
+    /// A machine by the description of its protocol, with its place, as of `dragoman bridge FILE --link PLACE`. NAME is its
+    /// namespace and the prefix of its frames. May be given several times.
+    #[arg(long, value_name = "[NAME=]FILE[@PLACE]")]
     machine: Vec<String>,
 }
 
@@ -21,15 +21,32 @@ impl MachinesOptions {
     /// The names of the parameters of each machine's node.
     pub(super) fn parameters(&self) -> impl Iterator<Item = Vec<String>> {
         // A file that cannot be read is reported when it is needed.
-        self.machine.iter().filter_map(|machine| parameters(Path::new(file_and_link(machine).0)).ok())
+        self.machine.iter().filter_map(|machine| parameters(Path::new(Given::read(machine).file)).ok())
     }
 }
 
-fn file_and_link(machine: &str) -> (&str, Option<&str>) {
-    match machine.rsplit_once('@') {
-        // A file may have the character in its name.
-        Some((file, link)) if !Path::new(machine).is_file() => (file, Some(link)),
-        _ => (machine, None),
+/// A machine as it is given.
+#[derive(Debug, PartialEq)]
+struct Given<'a> {
+    name: Option<&'a str>,
+    file: &'a str,
+    link: Option<&'a str>,
+}
+
+impl<'a> Given<'a> {
+    fn read(machine: &'a str) -> Self {
+        let is_file = |name: &str| Path::new(name).is_file();
+        // A file may have these characters in its name.
+        let (name, rest) = match machine.split_once('=') {
+            Some((name, rest)) if !name.is_empty() && !name.contains('@') && !is_file(machine) => {
+                (Some(name), rest)
+            }
+            _ => (None, machine),
+        };
+        match rest.rsplit_once('@') {
+            Some((file, link)) if !is_file(rest) => Self { name, file, link: Some(link) },
+            _ => Self { name, file: rest, link: None },
+        }
     }
 }
 
@@ -47,12 +64,16 @@ impl Part for Machines {
     fn start(&self, lab: &Lab<'_>) -> Result<Started, Box<dyn Error>> {
         let mut started = Started::default();
         for machine in &lab.options.machines.machine {
-            let (file, link) = file_and_link(machine);
+            let Given { name, file, link } = Given::read(machine);
             let described = Described::read(Path::new(file), link)
-                .map_err(|error| format!("--machine {machine}: {error}"))?;
+                .map_err(|error| format!("--machine {machine}: {error}"))?
+                .named(name);
             let namespace = lab.below(described.name());
             if started.rows.iter().any(|row| row.namespace == namespace) {
-                return Err(format!("--machine {machine}: {namespace} is there twice").into());
+                return Err(format!(
+                    "--machine {machine}: {namespace} is there twice; NAME=FILE gives it another name"
+                )
+                .into());
             }
             // Two bridges would both send each command.
             lab.process.claims.claim_name(&lab.process.context, NODE_NAME, &namespace)?;
@@ -64,5 +85,23 @@ impl Part for Machines {
             lab.process.supervisor.spawn_node(client.node);
         }
         Ok(started)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn machines_have_a_name_and_a_place() {
+        for (given, name, file, link) in [
+            ("a.yaml", None, "a.yaml", None),
+            ("a.yaml@/dev/ttyUSB0", None, "a.yaml", Some("/dev/ttyUSB0")),
+            ("left=a.yaml@10.0.0.1:502", Some("left"), "a.yaml", Some("10.0.0.1:502")),
+            ("left=a.yaml", Some("left"), "a.yaml", None),
+            ("a.yaml@/dev/serial/by-id/x=1", None, "a.yaml", Some("/dev/serial/by-id/x=1")),
+        ] {
+            assert_eq!(Given::read(given), Given { name, file, link });
+        }
     }
 }

@@ -74,7 +74,7 @@ fn pcapng(is_big: bool, link: u16, resolution: u8, packets: &[Vec<u8>]) -> Vec<u
     let section = [&number(0x1a2b_3c4d)[..], &short(1), &short(0), &[0xff; 8]].concat();
     let resolution = [&short(9)[..], &short(1), &[resolution, 0, 0, 0], &[0; 4]].concat();
     let interface = [&short(link)[..], &short(0), &number(0), &resolution].concat();
-    // A block that nobody knows.
+    // A block of an unknown type.
     let mut file = [block(0x0a0d_0d0a, &section), block(1, &interface), block(0x0bad, b"hello")].concat();
     for packet in packets {
         let size = u32::try_from(packet.len()).unwrap();
@@ -215,7 +215,7 @@ odometry 3; wrong frames 0, bytes that are no message 0"
     assert!(reason.starts_with("which port has the machine? --port PORT"), "{reason}");
 }
 
-/// The ends of a connection that a machine opens are told by our port.
+/// The ends of a connection that a machine opens are known by our port.
 #[test]
 fn a_machine_that_connects_has_the_other_port() {
     let description = rover("{ tcp: { port: 4000, listen: true } }");
