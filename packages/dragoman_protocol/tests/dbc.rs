@@ -134,18 +134,22 @@ fn what_a_description_cannot_say_is_named() {
         \x20SG_ x M : 0|8@1+ (1,0) [0|0] \"\" X\n\
         \x20SG_ y M : 8|8@1+ (1,0) [0|0] \"\" X\n\
         \x20SG_ z m0 : 16|8@1+ (1,0) [0|0] \"\" X\n\
+        BO_ 4 C: 8 N\n\
+        \x20SG_ x M : 0|1@1+ (1,0) [0|0] \"\" X\n\
+        \x20SG_ y m2 : 8|8@1+ (1,0) [0|0] \"\" X\n\
         SIG_VALTYPE_ 2 f : 1;\nCM_ SG_ 2 nobody \"a\";\nVAL_ 9 s 0 \"a\" ;\n";
     let (text, notes) = imported(text, Some("N")).unwrap();
     assert_eq!(
         notes,
         [
-            "line 14: left out: the comment of nobody in message 2, which is not there",
-            "line 15: left out: the names of values of s in message 9, which is not there",
+            "line 17: left out: the comment of nobody in message 2, which is not there",
+            "line 18: left out: the names of values of s in message 9, which is not there",
             "line 2: left out: Long: its 12 bytes need CAN FD or several frames",
             "line 5: left out: A: f: a floating-point number that does not begin with a byte",
             "line 8: left out: A: m: the message has no switch",
             "line 7: left out: A: b: a has some of its bits",
             "line 12: left out: B: z: the message has several switches, and the file does not say which one is meant",
+            "line 15: left out: C: y: its switch x is never 2: its maximum is 1",
         ]
     );
     assert!(Protocol::read(&text).is_ok());
@@ -240,6 +244,11 @@ fn file(size: usize, all: &[Made], has_switch: bool) -> (String, Vec<Made>) {
             }
         } else if !has_switch {
             one.switched = None;
+        }
+        // Of numbers that the switch never has nothing is described.
+        let max = kept.first().map_or(0, |switch| (1_u64 << switch.length.min(63)) - 1);
+        if one.switched.is_some_and(|[low, _]| low > max) {
+            continue;
         }
         let bits = one.bits();
         let is_free =

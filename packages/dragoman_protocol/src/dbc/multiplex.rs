@@ -71,11 +71,22 @@ fn condition(message: &DbcMessage, signal: &Signal) -> Result<Option<Condition>,
     if ranges.is_empty() || ranges.len() > MAX_RANGES {
         return Err(format!("{} ranges of numbers; 1 to {MAX_RANGES} are possible", ranges.len()));
     }
+    let max = maximum(switch.1);
+    if let Some([low, _]) = ranges.first().filter(|[low, _]| *low > max) {
+        return Err(format!("its switch {} is never {low}: its maximum is {max}", switch.1.name));
+    }
+    ranges.retain(|[low, _]| *low <= max);
     // Numbers are signed in conditions.
     if ranges.iter().flatten().any(|number| i64::try_from(*number).is_err()) {
         return Err("a number of its switch is too large".to_owned());
     }
     Ok(Some(Condition { switch: switch.0, ranges }))
+}
+
+/// The maximum of a signal's number.
+fn maximum(signal: &Signal) -> u64 {
+    let bits = signal.length.saturating_sub(usize::from(signal.is_signed));
+    u32::try_from(bits).ok().and_then(|bits| 1_u64.checked_shl(bits)).map_or(u64::MAX, |above| above - 1)
 }
 
 /// Whether no frame has both signals.
