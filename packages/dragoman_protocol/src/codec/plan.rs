@@ -3,9 +3,10 @@
 
 use std::collections::BTreeSet;
 
+use super::compile::fixed_size;
 use super::{Bits, Codec, CodecError, Count, Form, NumberStep, Role, Step, StepKind, level};
 use crate::kind::{self, Base};
-use crate::model::{Answer, ByteOrder, Code, Counted, Field, FieldRole, Mark, Message, Side, Type};
+use crate::model::{Answer, ByteOrder, Code, Counted, Field, FieldRole, Mark, Message, Over, Side, Type};
 
 /// A protocol, for a generator.
 pub(crate) struct Plan<'a> {
@@ -97,8 +98,11 @@ pub(crate) enum PartRole<'a> {
     Value,
     Constant(i128),
     Size(Counted),
-    /// Name of the check sum.
-    Checksum(&'a str),
+    Checksum {
+        name: &'a str,
+        /// Bytes of the frame in front of those that it covers.
+        skipped: usize,
+    },
     Code,
 }
 
@@ -299,7 +303,7 @@ impl Codec {
                 (_, None | Some(Count::Slot(_))) => None,
             };
             let kind = match (&step.kind, &field.kind().base) {
-                (StepKind::Number(number), _) => PartKind::Number(part_number(&place, field, number)?),
+                (StepKind::Number(number), _) => PartKind::Number(self.part_number(&place, field, number)?),
                 (StepKind::Bytes { text: Some(text), .. }, _) if text.pad != 0 || text.encoding.is_some() => {
                     return wrong("texts with an encoding or another padding than zeros are not generated");
                 }
@@ -350,7 +354,7 @@ impl Codec {
         }
         let found = self.type_of(name).ok_or_else(|| error(place, format!("there is no type {name}")))?;
         let parts = self.parts(plan, place, &found.fields, steps, &[])?;
-        let sum = |part: &Part<'_>| matches!(&part.kind, PartKind::Number(number) if matches!(number.role, PartRole::Checksum(_)));
+        let sum = |part: &Part<'_>| matches!(&part.kind, PartKind::Number(number) if matches!(number.role, PartRole::Checksum { .. }));
         if let Some(part) = parts.iter().find(|part| sum(part)) {
             let reason = "a check sum in a structure is not generated";
             return Err(error(&format!("{place}: {}", part.name), reason));
@@ -394,62 +398,78 @@ impl Planned<'_> {
     }
 }
 
-fn part_number<'a>(
-    place: &str,
-    field: &'a Field,
-    number: &'a NumberStep,
-) -> Result<PartNumber<'a>, CodecError> {
-    let form = match number.form {
-        Form::Unsigned => PartForm::Unsigned,
-        Form::Signed => PartForm::Signed,
-        Form::Float => PartForm::Float,
-        Form::Bool => PartForm::Bool,
-    };
-    let role = match &number.role {
-        Role::Value => PartRole::Value,
-        Role::Constant(value) => PartRole::Constant(*value),
-        Role::Size(counted) => PartRole::Size(*counted),
-        Role::Checksum(sum) if sum.from.is_some() || sum.to.is_some() => {
-            return Err(error(
-                place,
-                "a check sum of other bytes than those in front of it is not generated",
-            ));
+impl Codec {
+    fn part_number<'a>(
+        &self,
+        place: &str,
+        field: &'a Field,
+        number: &'a NumberStep,
+    ) -> Result<PartNumber<'a>, CodecError> {
+        let form = match number.form {
+            Form::Unsigned => PartForm::Unsigned,
+            Form::Signed => PartForm::Signed,
+            Form::Float => PartForm::Float,
+            Form::Bool => PartForm::Bool,
+        };
+        let role = match &number.role {
+            Role::Value => PartRole::Value,
+            Role::Constant(value) => PartRole::Constant(*value),
+            Role::Size(counted) => PartRole::Size(*counted),
+            Role::Checksum(_) => {
+                let name = field.algorithm.as_deref().unwrap_or_default();
+                let skipped = field.over.as_ref().map_or(Some(0), |over| self.skipped(field, over));
+                let reason = "a check sum that does not end in front of itself, or does not begin with a field of \
+                              the frame at a fixed place, is not generated";
+                PartRole::Checksum { name, skipped: skipped.ok_or_else(|| error(place, reason))? }
+            }
+            Role::Expression(_) | Role::Computed(_) => {
+                return Err(error(place, "a value that is computed is not generated"));
+            }
+            Role::Code => PartRole::Code,
+        };
+        if number.digits.width.is_some() {
+            return Err(error(place, "a number that is written as text is not generated"));
         }
-        Role::Checksum(_) => PartRole::Checksum(field.algorithm.as_deref().unwrap_or_default()),
-        Role::Expression(_) | Role::Computed(_) => {
-            return Err(error(place, "a value that is computed is not generated"));
-        }
-        Role::Code => PartRole::Code,
-    };
-    if number.digits.width.is_some() {
-        return Err(error(place, "a number that is written as text is not generated"));
+        let bits = number.bits.map(|Bits { lowest, count, is_shared }| PartBits {
+            lowest,
+            count,
+            opens: !is_shared,
+            closes: true,
+        });
+        let is_known = !matches!(role, PartRole::Value);
+        let reason = match (form, &role) {
+            (PartForm::Float, _) if number.bits.is_some() => {
+                "bits of a floating-point number are not generated"
+            }
+            (PartForm::Float | PartForm::Bool, _) if is_known => {
+                "a constant, code, size or check sum is an integer"
+            }
+            (PartForm::Bool, _) if number.scale.is_some() => "a bool with a scale is not generated",
+            (_, PartRole::Size(_) | PartRole::Checksum { .. } | PartRole::Code) if bits.is_some() => {
+                "bits of a size, code or check sum are not generated"
+            }
+            (_, PartRole::Constant(value)) if !range(form, number.size, bits).contains(value) => {
+                "the constant does not fit its field"
+            }
+            _ => {
+                let is_little = number.order == ByteOrder::Little;
+                let (size, scale, is_strict) = (number.size, number.scale, number.is_strict);
+                return Ok(PartNumber { form, size, is_little, bits, scale, role, is_strict });
+            }
+        };
+        Err(error(place, reason))
     }
-    let bits = number.bits.map(|Bits { lowest, count, is_shared }| PartBits {
-        lowest,
-        count,
-        opens: !is_shared,
-        closes: true,
-    });
-    let is_known = !matches!(role, PartRole::Value);
-    let reason = match (form, &role) {
-        (PartForm::Float, _) if number.bits.is_some() => "bits of a floating-point number are not generated",
-        (PartForm::Float | PartForm::Bool, _) if is_known => {
-            "a constant, code, size or check sum is an integer"
-        }
-        (PartForm::Bool, _) if number.scale.is_some() => "a bool with a scale is not generated",
-        (_, PartRole::Size(_) | PartRole::Checksum(_) | PartRole::Code) if bits.is_some() => {
-            "bits of a size, code or check sum are not generated"
-        }
-        (_, PartRole::Constant(value)) if !range(form, number.size, bits).contains(value) => {
-            "the constant does not fit its field"
-        }
-        _ => {
-            let is_little = number.order == ByteOrder::Little;
-            let (size, scale, is_strict) = (number.size, number.scale, number.is_strict);
-            return Ok(PartNumber { form, size, is_little, bits, scale, role, is_strict });
-        }
-    };
-    Err(error(place, reason))
+
+    /// The bytes of the frame in front of those of its check sum; `None` if they are not always as many.
+    fn skipped(&self, sum: &Field, over: &Over) -> Option<usize> {
+        let Over { from: Some(from), to: None } = over else { return None };
+        let fields = &self.protocol.frame.fields;
+        let position = |is_meant: &dyn Fn(&Field) -> bool| fields.iter().position(is_meant);
+        position(&|field| std::ptr::eq(field, sum))?;
+        let before = fields.get(..position(&|field| field.name == *from)?)?;
+        let is_plain = |field: &Field| field.bits.is_none() && field.is != Some(FieldRole::Body);
+        fixed_size(before).filter(|_| before.iter().all(is_plain))
+    }
 }
 
 fn range(form: PartForm, size: usize, bits: Option<PartBits>) -> std::ops::RangeInclusive<i128> {

@@ -279,7 +279,7 @@ impl Emitter<'_> {
         let bodies = self.plan.messages.iter().flat_map(|one| &one.parts);
         let all = self.plan.head.iter().chain(&self.plan.tail).chain(bodies);
         all.filter_map(|part| match &part.kind {
-            PartKind::Number(PartNumber { role: PartRole::Checksum(name), .. }) => Some(*name),
+            PartKind::Number(PartNumber { role: PartRole::Checksum { name, .. }, .. }) => Some(*name),
             _ => None,
         })
     }

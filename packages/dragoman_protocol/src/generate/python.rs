@@ -429,7 +429,12 @@ impl Emitter<'_> {
             }
             PartRole::Constant(value) => *text += &format!(", role=\"constant\", value={value}"),
             PartRole::Size(_) => text.push_str(", role=\"size\""),
-            PartRole::Checksum(name) => *text += &format!(", role=\"checksum\", value={}", checksum(name)),
+            PartRole::Checksum { name, skipped } => {
+                *text += &format!(", role=\"checksum\", value={}", checksum(name));
+                if skipped > 0 {
+                    *text += &format!(", skipped={skipped}");
+                }
+            }
             PartRole::Code => text.push_str(", role=\"code\""),
         }
         if let Some(class) = self.names(part) {

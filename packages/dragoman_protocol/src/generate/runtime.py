@@ -23,6 +23,8 @@ class _Part:
     # value, constant, code, size, checksum, or count (of the list that `value` names).
     role: str = "value"
     value: Any = None
+    # Bytes of the frame that a check sum does not cover.
+    skipped: int = 0
     # A number, "*", ("big" or "little", bytes of the number in front) or ("field", name).
     count: Any = None
     # Names of earlier fields and the values that they must have.
@@ -219,7 +221,7 @@ class _Writer:
 
     def write_sums(self) -> None:
         for part, at in self.sums:
-            self.patch(part, at, part.value(bytes(self.out[:at])) & ((1 << 8 * part.size) - 1))
+            self.patch(part, at, part.value(bytes(self.out[part.skipped:at])) & ((1 << 8 * part.size) - 1))
         self.sums = []
 
 
@@ -309,7 +311,7 @@ class _Cursor:
         elif part.role == "constant" and whole != part.value:
             raise ProtocolError(f"{part.name} is {whole}, not {part.value}")
         elif part.role == "checksum" and not self.is_measuring:
-            expected = part.value(self.frame[:begin]) & ((1 << 8 * part.size) - 1)
+            expected = part.value(self.frame[part.skipped:begin]) & ((1 << 8 * part.size) - 1)
             if whole != expected:
                 raise ProtocolError(f"{part.name} is {whole:#x}; the bytes have the check sum {expected:#x}")
         if part.strict and whole not in list(part.type):

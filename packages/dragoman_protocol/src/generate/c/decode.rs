@@ -1,7 +1,7 @@
 //! Decoders in C.
 
 use super::encode::{counted, has_size};
-use super::{Emitter, Place, capacity_name, has_count, text};
+use super::{Emitter, Place, capacity_name, has_count, shifted, text};
 use crate::codec::plan::{Part, PartCount, PartForm, PartKind, PartNumber, PartRole, Planned};
 use crate::model::{Code, Counted};
 use crate::rust::line;
@@ -266,11 +266,13 @@ impl Emitter<'_> {
                     place.line(out, &format!("after_{} = in.at;", part.name));
                 }
             }
-            PartRole::Checksum(sum) => {
+            PartRole::Checksum { name, skipped } => {
                 place.line(out, "{");
                 let inner = place.deeper();
-                inner.line(out, "const size_t count = in.at <= in.size ? in.at : 0;");
-                let sum = self.sum(sum, "in.bytes", "count");
+                let is_there = if skipped == 0 { String::new() } else { format!("in.at >= {skipped} && ") };
+                let count = shifted("in.at", '-', skipped);
+                inner.line(out, &format!("const size_t count = {is_there}in.at <= in.size ? {count} : 0;"));
+                let sum = self.sum(name, &shifted("in.bytes", '+', skipped), "count");
                 inner.line(out, &format!("const uint64_t sum = {sum} & WIRE_mask({bits});"));
                 self.refuse(&format!("{raw} != sum || !in.ok"), &inner, out);
                 place.line(out, "}");

@@ -20,24 +20,12 @@ impl Emitter<'_> {
         place.line(out, "WIRE_writer out = {buffer, size, 0, true};");
         let begin = plan.marks[0].len();
         let has_size = has_size(&plan.head);
-        let sums = |parts: &[Part<'_>]| -> Vec<(String, String, usize, bool)> {
-            parts
-                .iter()
-                .filter_map(|part| match &part.kind {
-                    PartKind::Number(PartNumber {
-                        role: PartRole::Checksum(sum), size, is_little, ..
-                    }) => Some((part.name.clone(), (*sum).to_owned(), *size, *is_little)),
-                    _ => None,
-                })
-                .collect()
-        };
-        let (head_sums, body_sums, tail_sums) = (sums(&plan.head), sums(&one.parts), sums(&plan.tail));
         if let Some(part) = has_size {
             place.line(out, &format!("size_t at_{} = 0;", part.name));
         }
-        for (prefix, sums) in [("head", &head_sums), ("body", &body_sums), ("tail", &tail_sums)] {
-            for (name, ..) in sums {
-                place.line(out, &format!("size_t at_{prefix}_{name} = SIZE_MAX;"));
+        for (prefix, parts) in [("head", &plan.head), ("body", &one.parts), ("tail", &plan.tail)] {
+            for part in parts.iter().filter(|part| checksum(part).is_some()) {
+                place.line(out, &format!("size_t at_{prefix}_{} = SIZE_MAX;", part.name));
             }
         }
         if has_size.is_some_and(|part| counted(part) == Some(Counted::Body)) {
@@ -72,10 +60,10 @@ impl Emitter<'_> {
             let (size, little) = (number.size, number.is_little);
             place.line(out, &format!("WIRE_patch(&out, at_{}, {value}, {size}, {little});", part.name));
         }
-        self.write_sums("head", &head_sums, &place, out);
-        self.write_sums("body", &body_sums, &place, out);
+        self.write_sums("head", &plan.head, &place, out);
+        self.write_sums("body", &one.parts, &place, out);
         self.fields(one, &plan.tail, "tail", &place, out);
-        self.write_sums("tail", &tail_sums, &place, out);
+        self.write_sums("tail", &plan.tail, &place, out);
         if let Some(most) = cut.most {
             place.line(out, &format!("if (out.at > {}) {{", begin.saturating_add(most)));
             place.line(out, "  return 0;");
@@ -101,18 +89,14 @@ impl Emitter<'_> {
         }
     }
 
-    fn write_sums(
-        &self,
-        prefix: &str,
-        sums: &[(String, String, usize, bool)],
-        place: &Place,
-        out: &mut String,
-    ) {
+    fn write_sums(&self, prefix: &str, parts: &[Part<'_>], place: &Place, out: &mut String) {
         let begin = self.plan.marks[0].len();
-        for (name, sum, size, little) in sums {
-            let at = format!("at_{prefix}_{name}");
+        let sums = parts.iter().filter_map(|part| Some((part, checksum(part)?)));
+        for (part, (PartNumber { size, is_little: little, .. }, name, skipped)) in sums {
+            let at = format!("at_{prefix}_{}", part.name);
             place.line(out, &format!("if (out.ok && {at} != SIZE_MAX) {{"));
-            let sum = self.sum(sum, &shifted("buffer", '+', begin), &shifted(&at, '-', begin));
+            let begin = begin + skipped;
+            let sum = self.sum(name, &shifted("buffer", '+', begin), &shifted(&at, '-', begin));
             place.line(
                 out,
                 &format!("  WIRE_patch(&out, {at}, {sum} & WIRE_mask({}), {size}, {little});", 8 * size),
@@ -291,7 +275,7 @@ impl Emitter<'_> {
                 place.line(out, &format!("at_{} = out.at;", part.name));
                 "0".to_owned()
             }
-            PartRole::Checksum(_) => {
+            PartRole::Checksum { .. } => {
                 place.line(out, &format!("at_{prefix}_{} = out.at;", part.name));
                 "0".to_owned()
             }
@@ -347,6 +331,12 @@ impl Emitter<'_> {
 
 fn number<'p, 'a>(part: &'p Part<'a>) -> Option<&'p PartNumber<'a>> {
     if let PartKind::Number(number) = &part.kind { Some(number) } else { None }
+}
+
+/// The number, name and skipped bytes of a check sum.
+fn checksum<'p>(part: &'p Part<'_>) -> Option<(&'p PartNumber<'p>, &'p str, usize)> {
+    let number = number(part)?;
+    if let PartRole::Checksum { name, skipped } = number.role { Some((number, name, skipped)) } else { None }
 }
 
 /// The field of the size.
