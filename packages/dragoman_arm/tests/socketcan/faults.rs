@@ -93,10 +93,13 @@ fn run_case(scene: &mut Scene, case: &Case, phase: Phase) {
     (case.clear)(scene);
     let arm = &mut scene.arm;
     arm.simulated.rack.drives().iter_mut().for_each(Whistle::repair);
+    // What does not stop the drives is only known by the refusal to enable them.
     arm.until(&format!("cleared ({phase:?})"), |arm| {
-        arm.drives.with(|_, group| group.recover().is_ok() && group.state() == GroupState::Disabled)
+        arm.drives.with(|_, group| {
+            group.recover().is_ok() && group.state() == GroupState::Disabled && group.enable().is_ok()
+        })
     });
-    arm.enable();
+    arm.until_state(GroupState::Enabled);
     std::thread::sleep(Duration::from_millis(200));
     for (before, after) in shafts.iter().zip(arm.shafts()) {
         assert!((before - after).abs() <= 1.0, "{phase:?}: no jump when it is switched on: {before} {after}");

@@ -122,18 +122,27 @@ fn a_motor_of_a_dbc_file_turns_on_an_interface() {
     cansend(vcan.name, "18FF0001#00");
     bridge.until_printed("received what is no message");
 
+    let stop = operator.call::<Trigger::Service>("/motor_can/stop", Trigger::Request::default());
+    assert!(stop.success, "{}", stop.message);
+    let stopped = |data: &[u8]| data.get(2..5) == Some(&[0, 0, 1][..]);
+    let seen = candump.stop();
+    let of = |id| seen.iter().filter_map(move |line| data_of(line, id)).collect::<Vec<_>>();
+    assert!(of(0x200).len() > 5, "heartbeats");
+    let commands = of(0x201);
+    assert!(commands.iter().all(|data| data.len() == 8), "{commands:x?}");
+    // 100 rad/s in steps of 0.2 rpm.
+    assert!(commands.iter().any(|data| data[2..4] == 4775_i16.to_le_bytes()), "{commands:x?}");
+    assert!(commands.iter().any(|data| stopped(data)), "{commands:x?}");
+
     // The bus is lost, and back.
     vcan.down();
     bridge.until_printed("link lost");
     vcan.up();
     bridge.until_printed("the CAN bus is back");
     operator.drive(50.0);
-    let stop = operator.call::<Trigger::Service>("/motor_can/stop", Trigger::Request::default());
-    assert!(stop.success, "{}", stop.message);
-    let mut bus = vcan.bus();
-    let stopped = |data: &[u8]| data.get(2..5) == Some(&[0, 0, 1][..]);
     drop(bridge);
     // The motor goes on without its bridge.
+    let mut bus = vcan.bus();
     let began = Instant::now();
     loop {
         if let Some(Received::Frame(frame)) = bus.receive()
@@ -144,14 +153,5 @@ fn a_motor_of_a_dbc_file_turns_on_an_interface() {
         assert!(began.elapsed() < TIMEOUT, "no state");
         bus.wait(TIMEOUT);
     }
-
-    let seen = candump.stop();
-    let of = |id| seen.iter().filter_map(move |line| data_of(line, id)).collect::<Vec<_>>();
-    assert!(of(0x200).len() > 5, "heartbeats");
-    let commands = of(0x201);
-    assert!(commands.iter().all(|data| data.len() == 8), "{commands:x?}");
-    // 100 rad/s in steps of 0.2 rpm.
-    assert!(commands.iter().any(|data| data[2..4] == 4775_i16.to_le_bytes()), "{commands:x?}");
-    assert!(commands.iter().any(|data| stopped(data)), "{commands:x?}");
     std::fs::remove_file(file).unwrap();
 }
