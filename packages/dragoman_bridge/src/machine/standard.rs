@@ -7,19 +7,21 @@ mod laser_scan;
 mod motion;
 mod odometry;
 mod range;
+mod topic;
 
 use std::time::Duration;
 
 use dragoman_protocol::codec::{Codec, CodecError, Item, MessageId, Path, Values};
 use dragoman_protocol::model::bridge::{Bridge, Setting};
-use dragoman_ros::Node;
+use dragoman_ros::{Node, WrappedTypesupport};
 
-use battery::BatteryTopic;
-use imu::ImuTopic;
-use joints::JointTopic;
-use laser_scan::ScanTopic;
-use odometry::OdometryTopic;
-use range::RangeTopic;
+use battery::BatteryMeaning;
+use imu::ImuMeaning;
+use joints::JointMeaning;
+use laser_scan::ScanMeaning;
+use odometry::OdometryMeaning;
+use range::RangeMeaning;
+use topic::Topic;
 
 use super::outbox::Outbox;
 use super::plan::{error, heard};
@@ -67,27 +69,61 @@ impl Reader<'_> {
     }
 }
 
-/// A topic with a standard meaning.
+/// What a message of the machine means.
 trait Meaning: Send {
-    /// The message from which it comes.
-    fn message(&self) -> MessageId;
+    /// The message of ROS.
+    type Message: WrappedTypesupport + Send + 'static;
 
-    /// Its name and type; `None` if another one has the same topic.
-    fn topic(&self) -> Option<(&str, &'static str)>;
-
-    /// Creates the topic.
-    ///
-    /// # Errors
-    /// Those of the middleware.
-    fn open(&mut self, node: &mut Node) -> dragoman_ros::Result<()>;
-
-    /// Puts `prefix` in front of its frames.
-    fn prefix_frames(&mut self, _prefix: &str) {}
-
-    /// Makes what a message means.
+    /// Makes the message of ROS.
     ///
     /// # Errors
     /// A value does not exist.
+    fn publish(
+        &mut self,
+        topic: &Topic<Self::Message>,
+        lookup: &Message<'_>,
+        now: Duration,
+        out: &mut Outbox,
+    ) -> Result<(), String>;
+
+    /// Whether the topic is named for people; not if another meaning has the same one.
+    fn is_listed(&self) -> bool {
+        true
+    }
+
+    /// Creates other topics.
+    ///
+    /// # Errors
+    /// Those of the middleware.
+    fn open_others(&mut self, _node: &mut Node) -> dragoman_ros::Result<()> {
+        Ok(())
+    }
+
+    /// Puts `prefix` in front of other frames than that of the topic.
+    fn prefix_others(&mut self, _prefix: &str) {}
+
+    /// The link was lost: what is measured later does not follow from what was measured before.
+    fn reset(&mut self) {}
+}
+
+/// A meaning and its topic.
+struct Entry<M: Meaning> {
+    topic: Topic<M::Message>,
+    meaning: M,
+}
+
+/// A meaning with any type of message.
+trait AnyEntry: Send {
+    /// The message of the machine from which it comes.
+    fn message(&self) -> MessageId;
+
+    /// Name and type of the topic; `None` if it is not listed.
+    fn topic(&self) -> Option<(&str, &'static str)>;
+
+    fn open(&mut self, node: &mut Node) -> dragoman_ros::Result<()>;
+
+    fn prefix_frames(&mut self, prefix: &str);
+
     fn publish(
         &mut self,
         codec: &Codec,
@@ -96,12 +132,45 @@ trait Meaning: Send {
         out: &mut Outbox,
     ) -> Result<(), String>;
 
-    /// The link was lost: what is measured later does not follow from what was measured before.
-    fn reset(&mut self) {}
+    fn reset(&mut self);
+}
+
+impl<M: Meaning> AnyEntry for Entry<M> {
+    fn message(&self) -> MessageId {
+        self.topic.message()
+    }
+
+    fn topic(&self) -> Option<(&str, &'static str)> {
+        self.meaning.is_listed().then(|| (self.topic.name(), self.topic.kind()))
+    }
+
+    fn open(&mut self, node: &mut Node) -> dragoman_ros::Result<()> {
+        self.topic.open(node)?;
+        self.meaning.open_others(node)
+    }
+
+    fn prefix_frames(&mut self, prefix: &str) {
+        self.topic.prefix_frame(prefix);
+        self.meaning.prefix_others(prefix);
+    }
+
+    fn publish(
+        &mut self,
+        codec: &Codec,
+        values: &Values,
+        now: Duration,
+        out: &mut Outbox,
+    ) -> Result<(), String> {
+        self.meaning.publish(&self.topic, &self.topic.lookup(codec, values), now, out)
+    }
+
+    fn reset(&mut self) {
+        self.meaning.reset();
+    }
 }
 
 /// Everything with a standard meaning.
-pub(crate) struct Standard(Vec<Box<dyn Meaning>>);
+pub(crate) struct Standard(Vec<Box<dyn AnyEntry>>);
 
 impl Standard {
     /// Reads the meanings.
@@ -110,7 +179,7 @@ impl Standard {
     /// A message or field does not exist.
     pub(crate) fn new(codec: &Codec, bridge: &Bridge, constants: &Constants) -> Result<Self, CodecError> {
         let bridge_place = format!("{}: bridge", codec.protocol().name);
-        let mut all: Vec<Box<dyn Meaning>> = Vec::new();
+        let mut all: Vec<Box<dyn AnyEntry>> = Vec::new();
         macro_rules! read {
             ($kind:literal, $described:expr, |$one:ident, $reader:ident| $new:expr) => {
                 for $one in $described {
@@ -122,15 +191,15 @@ impl Standard {
                 }
             };
         }
-        read!("odometry", bridge.odometry.iter(), |one, reader| OdometryTopic::new(one, reader));
+        read!("odometry", bridge.odometry.iter(), |one, reader| OdometryMeaning::new(one, reader));
         read!("joint_states", bridge.joint_states.iter(), |one, reader| {
             let is_first = bridge.joint_states.first().is_some_and(|first| std::ptr::eq(first, one));
-            JointTopic::new(one, reader, is_first)
+            JointMeaning::new(one, reader, is_first)
         });
-        read!("laser_scan", bridge.laser_scan.iter(), |one, reader| ScanTopic::new(one, reader));
-        read!("range", bridge.range.iter(), |one, reader| RangeTopic::new(one, reader));
-        read!("battery", bridge.battery.iter(), |one, reader| BatteryTopic::new(one, reader));
-        read!("imu", bridge.imu.iter(), |one, reader| ImuTopic::new(one, reader));
+        read!("laser_scan", bridge.laser_scan.iter(), |one, reader| ScanMeaning::new(one, reader));
+        read!("range", bridge.range.iter(), |one, reader| RangeMeaning::new(one, reader));
+        read!("battery", bridge.battery.iter(), |one, reader| BatteryMeaning::new(one, reader));
+        read!("imu", bridge.imu.iter(), |one, reader| ImuMeaning::new(one, reader));
         Ok(Self(all))
     }
 

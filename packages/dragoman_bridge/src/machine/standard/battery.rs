@@ -2,18 +2,16 @@
 
 use std::time::Duration;
 
-use dragoman_protocol::codec::{Codec, CodecError, MessageId, Path, Values};
+use dragoman_protocol::codec::CodecError;
 use dragoman_protocol::model::bridge;
+use dragoman_ros::QosProfile;
 use dragoman_ros::sensor_msgs::msg::BatteryState;
-use dragoman_ros::{Clock, Node, Publisher, QosProfile};
 
-use super::{Meaning, Reader, needed, possible};
+use super::{Entry, Meaning, Reader, Topic, needed, possible};
 use crate::machine::outbox::{Outbox, Period};
 use crate::machine::term::{Message, Term};
 
-pub(super) struct BatteryTopic {
-    message: MessageId,
-    paths: Vec<Path>,
+pub(super) struct BatteryMeaning {
     voltage: Term,
     current: Option<Term>,
     charge: Option<Term>,
@@ -22,13 +20,14 @@ pub(super) struct BatteryTopic {
     temperature: Option<Term>,
     charging: Option<Term>,
     period: Period,
-    publisher: Option<Publisher<BatteryState>>,
 }
 
-impl BatteryTopic {
-    pub(super) fn new(described: &bridge::Battery, mut reader: Reader<'_>) -> Result<Self, CodecError> {
-        Ok(Self {
-            message: reader.message,
+impl BatteryMeaning {
+    pub(super) fn new(
+        described: &bridge::Battery,
+        mut reader: Reader<'_>,
+    ) -> Result<Entry<Self>, CodecError> {
+        let meaning = Self {
             voltage: reader.term("voltage", &described.voltage)?,
             current: reader.optional("current", described.current.as_ref())?,
             charge: reader.optional("charge", described.charge.as_ref())?,
@@ -37,41 +36,30 @@ impl BatteryTopic {
             temperature: reader.optional("temperature", described.temperature.as_ref())?,
             charging: reader.optional("charging", described.charging.as_ref())?,
             period: Period::new(reader.place, described.period)?,
-            paths: reader.paths,
-            publisher: None,
-        })
+        };
+        let topic =
+            Topic::new(reader, "battery_state", "sensor_msgs/msg/BatteryState", QosProfile::default(), "");
+        Ok(Entry { topic, meaning })
     }
 }
 
-impl Meaning for BatteryTopic {
-    fn message(&self) -> MessageId {
-        self.message
-    }
-
-    fn topic(&self) -> Option<(&str, &'static str)> {
-        Some(("battery_state", "sensor_msgs/msg/BatteryState"))
-    }
-
-    fn open(&mut self, node: &mut Node) -> dragoman_ros::Result<()> {
-        self.publisher = Some(node.create_publisher("battery_state", QosProfile::default())?);
-        Ok(())
-    }
+impl Meaning for BatteryMeaning {
+    type Message = BatteryState;
 
     #[allow(clippy::cast_possible_truncation, reason = "the message has numbers of 32 bits")]
     fn publish(
         &mut self,
-        codec: &Codec,
-        values: &Values,
+        topic: &Topic<BatteryState>,
+        lookup: &Message<'_>,
         now: Duration,
         out: &mut Outbox,
     ) -> Result<(), String> {
         if !self.period.is_over(now) {
             return Ok(());
         }
-        let lookup = &Message { codec, message: self.message, values, paths: &self.paths };
         let value = |term: &Option<Term>| possible(term.as_ref(), lookup) as f32;
         let mut state = BatteryState { present: true, ..Default::default() };
-        state.header.stamp = Clock::to_builtin_time(&now);
+        state.header = topic.header(now);
         state.voltage = needed("voltage", &self.voltage, lookup)? as f32;
         (state.current, state.charge, state.capacity) =
             (value(&self.current), value(&self.charge), value(&self.capacity));
@@ -84,7 +72,7 @@ impl Meaning for BatteryTopic {
             Some(term) if term.is_true(lookup) => BatteryState::POWER_SUPPLY_STATUS_CHARGING as u8,
             Some(_) => BatteryState::POWER_SUPPLY_STATUS_DISCHARGING as u8,
         };
-        out.send(self.publisher.as_ref(), state);
+        topic.send(state, out);
         self.period.begins(now);
         Ok(())
     }

@@ -2,28 +2,24 @@
 
 use std::time::Duration;
 
-use dragoman_protocol::codec::{Codec, CodecError, MessageId, Path, Values};
+use dragoman_protocol::codec::CodecError;
 use dragoman_protocol::model::bridge::{self, Setting};
 use dragoman_ros::sensor_msgs::msg::Imu;
-use dragoman_ros::{Clock, Node, Publisher, QosProfile, poses};
+use dragoman_ros::{QosProfile, poses};
 use nalgebra::UnitQuaternion;
 
-use super::{Meaning, Reader, needed};
+use super::{Entry, Meaning, Reader, Topic, needed};
 use crate::machine::outbox::Outbox;
 use crate::machine::term::{Message, Term};
 
-pub(super) struct ImuTopic {
-    message: MessageId,
-    paths: Vec<Path>,
+pub(super) struct ImuMeaning {
     orientation: Option<[Term; 3]>,
     rates: Option<[Term; 3]>,
     accelerations: Option<[Term; 3]>,
-    frame: String,
-    publisher: Option<Publisher<Imu>>,
 }
 
-impl ImuTopic {
-    pub(super) fn new(described: &bridge::Imu, mut reader: Reader<'_>) -> Result<Self, CodecError> {
+impl ImuMeaning {
+    pub(super) fn new(described: &bridge::Imu, mut reader: Reader<'_>) -> Result<Entry<Self>, CodecError> {
         let mut three = |name: &str, terms: &Option<[Setting; 3]>| match terms {
             None => Ok(None),
             Some([x, y, z]) => Ok::<_, CodecError>(Some([
@@ -35,51 +31,28 @@ impl ImuTopic {
         let orientation = three("orientation", &described.orientation)?;
         let rates = three("angular_velocity", &described.angular_velocity)?;
         let accelerations = three("linear_acceleration", &described.linear_acceleration)?;
-        Ok(Self {
-            message: reader.message,
-            orientation,
-            rates,
-            accelerations,
-            paths: reader.paths,
-            frame: described.frame.clone(),
-            publisher: None,
-        })
+        let meaning = Self { orientation, rates, accelerations };
+        let topic =
+            Topic::new(reader, "imu", "sensor_msgs/msg/Imu", QosProfile::sensor_data(), &described.frame);
+        Ok(Entry { topic, meaning })
     }
 }
 
-impl Meaning for ImuTopic {
-    fn message(&self) -> MessageId {
-        self.message
-    }
-
-    fn topic(&self) -> Option<(&str, &'static str)> {
-        Some(("imu", "sensor_msgs/msg/Imu"))
-    }
-
-    fn open(&mut self, node: &mut Node) -> dragoman_ros::Result<()> {
-        self.publisher = Some(node.create_publisher("imu", QosProfile::sensor_data())?);
-        Ok(())
-    }
-
-    fn prefix_frames(&mut self, prefix: &str) {
-        self.frame.insert_str(0, prefix);
-    }
+impl Meaning for ImuMeaning {
+    type Message = Imu;
 
     fn publish(
         &mut self,
-        codec: &Codec,
-        values: &Values,
+        topic: &Topic<Imu>,
+        lookup: &Message<'_>,
         now: Duration,
         out: &mut Outbox,
     ) -> Result<(), String> {
-        let lookup = &Message { codec, message: self.message, values, paths: &self.paths };
         let three = |name: &str, terms: &[Term; 3]| {
             let [x, y, z] = terms;
             Ok::<_, String>([needed(name, x, lookup)?, needed(name, y, lookup)?, needed(name, z, lookup)?])
         };
-        let mut imu = Imu::default();
-        imu.header.stamp = Clock::to_builtin_time(&now);
-        imu.header.frame_id.clone_from(&self.frame);
+        let mut imu = Imu { header: topic.header(now), ..Default::default() };
         match &self.orientation {
             Some(terms) => {
                 let [roll, pitch, yaw] = three("orientation", terms)?;
@@ -105,7 +78,7 @@ impl Meaning for ImuTopic {
             }
             None => imu.linear_acceleration_covariance = not_measured(),
         }
-        out.send(self.publisher.as_ref(), imu);
+        topic.send(imu, out);
         Ok(())
     }
 }

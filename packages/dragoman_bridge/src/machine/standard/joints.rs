@@ -2,30 +2,27 @@
 
 use std::time::Duration;
 
-use dragoman_protocol::codec::{Codec, CodecError, MessageId, Path, Values};
+use dragoman_protocol::codec::CodecError;
 use dragoman_protocol::model::bridge;
+use dragoman_ros::QosProfile;
 use dragoman_ros::sensor_msgs::msg::JointState;
-use dragoman_ros::{Clock, Node, Publisher, QosProfile};
 
-use super::{Meaning, Reader, needed, possible};
+use super::{Entry, Meaning, Reader, Topic, needed, possible};
 use crate::machine::outbox::Outbox;
 use crate::machine::term::{Message, Term};
 
-pub(super) struct JointTopic {
-    message: MessageId,
-    paths: Vec<Path>,
+pub(super) struct JointMeaning {
     joints: Vec<(String, Term, Option<Term>, Option<Term>)>,
     /// Several messages may have joints of one machine.
     is_first: bool,
-    publisher: Option<Publisher<JointState>>,
 }
 
-impl JointTopic {
+impl JointMeaning {
     pub(super) fn new(
         described: &bridge::JointStates,
         mut reader: Reader<'_>,
         is_first: bool,
-    ) -> Result<Self, CodecError> {
+    ) -> Result<Entry<Self>, CodecError> {
         let mut joints = Vec::new();
         for (name, joint) in &described.joints {
             joints.push((
@@ -35,34 +32,27 @@ impl JointTopic {
                 reader.optional(name, joint.effort.as_ref())?,
             ));
         }
-        Ok(Self { message: reader.message, paths: reader.paths, joints, is_first, publisher: None })
+        let topic =
+            Topic::new(reader, "joint_states", "sensor_msgs/msg/JointState", QosProfile::default(), "");
+        Ok(Entry { topic, meaning: Self { joints, is_first } })
     }
 }
 
-impl Meaning for JointTopic {
-    fn message(&self) -> MessageId {
-        self.message
-    }
+impl Meaning for JointMeaning {
+    type Message = JointState;
 
-    fn topic(&self) -> Option<(&str, &'static str)> {
-        self.is_first.then_some(("joint_states", "sensor_msgs/msg/JointState"))
-    }
-
-    fn open(&mut self, node: &mut Node) -> dragoman_ros::Result<()> {
-        self.publisher = Some(node.create_publisher("joint_states", QosProfile::default())?);
-        Ok(())
+    fn is_listed(&self) -> bool {
+        self.is_first
     }
 
     fn publish(
         &mut self,
-        codec: &Codec,
-        values: &Values,
+        topic: &Topic<JointState>,
+        lookup: &Message<'_>,
         now: Duration,
         out: &mut Outbox,
     ) -> Result<(), String> {
-        let lookup = &Message { codec, message: self.message, values, paths: &self.paths };
-        let mut state = JointState::default();
-        state.header.stamp = Clock::to_builtin_time(&now);
+        let mut state = JointState { header: topic.header(now), ..Default::default() };
         for (name, position, velocity, effort) in &self.joints {
             state.name.push(name.clone());
             state.position.push(needed(name, position, lookup)?);
@@ -79,7 +69,7 @@ impl Meaning for JointTopic {
                 list.clear();
             }
         }
-        out.send(self.publisher.as_ref(), state);
+        topic.send(state, out);
         Ok(())
     }
 }

@@ -2,18 +2,16 @@
 
 use std::time::Duration;
 
-use dragoman_protocol::codec::{Codec, CodecError, MessageId, Path, Values};
+use dragoman_protocol::codec::{CodecError, Path};
 use dragoman_protocol::model::bridge;
+use dragoman_ros::QosProfile;
 use dragoman_ros::sensor_msgs::msg::LaserScan;
-use dragoman_ros::{Clock, Node, Publisher, QosProfile};
 
-use super::{Meaning, Reader, needed, numbers, within_range};
+use super::{Entry, Meaning, Reader, Topic, needed, numbers, within_range};
 use crate::machine::outbox::Outbox;
 use crate::machine::term::{Message, Term};
 
-pub(super) struct ScanTopic {
-    message: MessageId,
-    paths: Vec<Path>,
+pub(super) struct ScanMeaning {
     ranges: Path,
     scale: Option<Term>,
     valid_from: Option<Term>,
@@ -23,15 +21,14 @@ pub(super) struct ScanTopic {
     range_min: Term,
     range_max: Term,
     scan_time: Option<Term>,
-    frame: String,
-    topic: String,
-    publisher: Option<Publisher<LaserScan>>,
 }
 
-impl ScanTopic {
-    pub(super) fn new(described: &bridge::LaserScan, mut reader: Reader<'_>) -> Result<Self, CodecError> {
-        Ok(Self {
-            message: reader.message,
+impl ScanMeaning {
+    pub(super) fn new(
+        described: &bridge::LaserScan,
+        mut reader: Reader<'_>,
+    ) -> Result<Entry<Self>, CodecError> {
+        let meaning = Self {
             ranges: reader.field("ranges", &described.ranges)?,
             scale: reader.optional("scale", described.scale.as_ref())?,
             valid_from: reader.optional("valid_from", described.valid_from.as_ref())?,
@@ -45,46 +42,32 @@ impl ScanTopic {
             range_min: reader.term("range_min", &described.range_min)?,
             range_max: reader.term("range_max", &described.range_max)?,
             scan_time: reader.optional("scan_time", described.scan_time.as_ref())?,
-            paths: reader.paths,
-            frame: described.frame.clone(),
-            topic: described.topic.clone(),
-            publisher: None,
-        })
+        };
+        let topic = Topic::new(
+            reader,
+            &described.topic,
+            "sensor_msgs/msg/LaserScan",
+            QosProfile::sensor_data(),
+            &described.frame,
+        );
+        Ok(Entry { topic, meaning })
     }
 }
 
-impl Meaning for ScanTopic {
-    fn message(&self) -> MessageId {
-        self.message
-    }
-
-    fn topic(&self) -> Option<(&str, &'static str)> {
-        Some((&self.topic, "sensor_msgs/msg/LaserScan"))
-    }
-
-    fn open(&mut self, node: &mut Node) -> dragoman_ros::Result<()> {
-        self.publisher = Some(node.create_publisher(&self.topic, QosProfile::sensor_data())?);
-        Ok(())
-    }
-
-    fn prefix_frames(&mut self, prefix: &str) {
-        self.frame.insert_str(0, prefix);
-    }
+impl Meaning for ScanMeaning {
+    type Message = LaserScan;
 
     #[allow(clippy::cast_possible_truncation, reason = "the message has numbers of 32 bits")]
     fn publish(
         &mut self,
-        codec: &Codec,
-        values: &Values,
+        topic: &Topic<LaserScan>,
+        lookup: &Message<'_>,
         now: Duration,
         out: &mut Outbox,
     ) -> Result<(), String> {
-        let lookup = &Message { codec, message: self.message, values, paths: &self.paths };
         let list =
             |path: &Path| numbers(lookup, path).into_iter().map(|number| number as f32).collect::<Vec<_>>();
-        let mut scan = LaserScan::default();
-        scan.header.stamp = Clock::to_builtin_time(&now);
-        scan.header.frame_id.clone_from(&self.frame);
+        let mut scan = LaserScan { header: topic.header(now), ..Default::default() };
         scan.angle_min = needed("angle_min", &self.angle_min, lookup)? as f32;
         scan.angle_increment = needed("angle_increment", &self.angle_increment, lookup)? as f32;
         scan.range_min = needed("range_min", &self.range_min, lookup)? as f32;
@@ -108,7 +91,7 @@ impl Meaning for ScanTopic {
             self.scan_time.as_ref().map_or(Ok(0.0), |term| needed("scan_time", term, lookup))? as f32;
         let steps = u16::try_from(scan.ranges.len().saturating_sub(1)).unwrap_or(u16::MAX);
         scan.angle_max = scan.angle_min + scan.angle_increment * f32::from(steps);
-        out.send(self.publisher.as_ref(), scan);
+        topic.send(scan, out);
         Ok(())
     }
 }

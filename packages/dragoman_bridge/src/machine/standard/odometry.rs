@@ -3,14 +3,14 @@
 use std::time::Duration;
 
 use dragoman_geometry::Pose;
-use dragoman_protocol::codec::{Codec, CodecError, MessageId, Path, Values};
+use dragoman_protocol::codec::CodecError;
 use dragoman_protocol::model::bridge::{self, Since};
 use dragoman_ros::nav_msgs::msg::Odometry;
 use dragoman_ros::tf2_msgs::msg::TFMessage;
-use dragoman_ros::{Clock, Node, Publisher, QosProfile, poses};
+use dragoman_ros::{Node, Publisher, QosProfile, poses};
 
 use super::motion::BaseMotion;
-use super::{Meaning, Reader, needed};
+use super::{Entry, Meaning, Reader, Topic, needed};
 use crate::machine::outbox::Outbox;
 use crate::machine::plan::error;
 use crate::machine::term::{Message, Term};
@@ -19,16 +19,12 @@ use crate::machine::term::{Message, Term};
 const VARIANCE: f64 = 0.01;
 const UNKNOWN: f64 = 1e6;
 
-pub(super) struct OdometryTopic {
-    message: MessageId,
-    paths: Vec<Path>,
+pub(super) struct OdometryMeaning {
     source: OdometrySource,
     twist: Option<[Option<Term>; 3]>,
     motion: BaseMotion,
-    frame: String,
     child_frame: String,
     has_transform: bool,
-    publisher: Option<Publisher<Odometry>>,
     transform: Option<Publisher<TFMessage>>,
 }
 
@@ -37,8 +33,11 @@ enum OdometrySource {
     Differential { ways: [Term; 2], separation: Term, since: Since, overflow: Option<Term> },
 }
 
-impl OdometryTopic {
-    pub(super) fn new(described: &bridge::Odometry, mut reader: Reader<'_>) -> Result<Self, CodecError> {
+impl OdometryMeaning {
+    pub(super) fn new(
+        described: &bridge::Odometry,
+        mut reader: Reader<'_>,
+    ) -> Result<Entry<Self>, CodecError> {
         let source = match (&described.pose, &described.differential) {
             (Some(pose), None) => OdometrySource::Pose(
                 [
@@ -64,40 +63,31 @@ impl OdometryTopic {
                 Some(reader.term("angular", &twist.angular)?),
             ]),
         };
-        Ok(Self {
-            message: reader.message,
-            paths: reader.paths,
+        let meaning = Self {
             source,
             twist,
             motion: BaseMotion::default(),
-            frame: described.frame.clone(),
             child_frame: described.child_frame.clone(),
             has_transform: described.tf,
-            publisher: None,
             transform: None,
-        })
+        };
+        let topic =
+            Topic::new(reader, "odom", "nav_msgs/msg/Odometry", QosProfile::default(), &described.frame);
+        Ok(Entry { topic, meaning })
     }
 }
 
-impl Meaning for OdometryTopic {
-    fn message(&self) -> MessageId {
-        self.message
-    }
+impl Meaning for OdometryMeaning {
+    type Message = Odometry;
 
-    fn topic(&self) -> Option<(&str, &'static str)> {
-        Some(("odom", "nav_msgs/msg/Odometry"))
-    }
-
-    fn open(&mut self, node: &mut Node) -> dragoman_ros::Result<()> {
-        self.publisher = Some(node.create_publisher("odom", QosProfile::default())?);
+    fn open_others(&mut self, node: &mut Node) -> dragoman_ros::Result<()> {
         if self.has_transform {
             self.transform = Some(node.create_publisher("/tf", QosProfile::default().keep_last(100))?);
         }
         Ok(())
     }
 
-    fn prefix_frames(&mut self, prefix: &str) {
-        self.frame.insert_str(0, prefix);
+    fn prefix_others(&mut self, prefix: &str) {
         self.child_frame.insert_str(0, prefix);
     }
 
@@ -107,29 +97,28 @@ impl Meaning for OdometryTopic {
 
     fn publish(
         &mut self,
-        codec: &Codec,
-        values: &Values,
+        topic: &Topic<Odometry>,
+        lookup: &Message<'_>,
         now: Duration,
         out: &mut Outbox,
     ) -> Result<(), String> {
-        let lookup = Message { codec, message: self.message, values, paths: &self.paths };
         match &self.source {
             OdometrySource::Pose([x, y, heading], overflow) => {
                 let pose = Pose::new(
-                    needed("x", x, &lookup)?,
-                    needed("y", y, &lookup)?,
-                    needed("heading", heading, &lookup)?,
+                    needed("x", x, lookup)?,
+                    needed("y", y, lookup)?,
+                    needed("heading", heading, lookup)?,
                 );
-                let overflow = overflow.as_ref().map(|term| needed("overflow", term, &lookup)).transpose()?;
+                let overflow = overflow.as_ref().map(|term| needed("overflow", term, lookup)).transpose()?;
                 self.motion.measured(now, pose, overflow);
             }
             OdometrySource::Differential { ways: [left, right], separation, since, overflow } => {
-                let ways = [needed("left", left, &lookup)?, needed("right", right, &lookup)?];
-                let separation = needed("separation", separation, &lookup)?;
+                let ways = [needed("left", left, lookup)?, needed("right", right, lookup)?];
+                let separation = needed("separation", separation, lookup)?;
                 if separation <= 0.0 {
                     return Err(format!("separation: {separation} m is not a distance"));
                 }
-                let overflow = overflow.as_ref().map(|term| needed("overflow", term, &lookup)).transpose()?;
+                let overflow = overflow.as_ref().map(|term| needed("overflow", term, lookup)).transpose()?;
                 self.motion.differential(now, ways, *since, overflow, separation);
             }
         }
@@ -137,22 +126,20 @@ impl Meaning for OdometryTopic {
         let [linear, lateral, angular] = match &self.twist {
             None => [ahead, 0.0, turn],
             Some(terms) => {
-                let value = |term: &Option<Term>| {
-                    term.as_ref().map_or(Ok(0.0), |term| needed("twist", term, &lookup))
-                };
+                let value =
+                    |term: &Option<Term>| term.as_ref().map_or(Ok(0.0), |term| needed("twist", term, lookup));
                 let [linear, lateral, angular] = terms;
                 [value(linear)?, value(lateral)?, value(angular)?]
             }
         };
-        let stamp = Clock::to_builtin_time(&now);
+        let header = topic.header(now);
         let pose = self.motion.pose;
         if self.has_transform {
-            let message = poses::transform(&stamp, &self.frame, &self.child_frame, &pose);
+            let message = poses::transform(&header.stamp, &header.frame_id, &self.child_frame, &pose);
             out.send(self.transform.as_ref(), TFMessage { transforms: vec![message] });
         }
-        let mut odometry = Odometry { child_frame_id: self.child_frame.clone(), ..Default::default() };
-        odometry.header.stamp = stamp;
-        odometry.header.frame_id.clone_from(&self.frame);
+        let mut odometry =
+            Odometry { header, child_frame_id: self.child_frame.clone(), ..Default::default() };
         odometry.pose.pose = poses::pose(&pose);
         let twist = &mut odometry.twist.twist;
         (twist.linear.x, twist.linear.y, twist.angular.z) = (linear, lateral, angular);
@@ -163,7 +150,7 @@ impl Meaning for OdometryTopic {
                 *value = if matches!(axis, 0 | 1 | 5) { VARIANCE } else { UNKNOWN };
             }
         }
-        out.send(self.publisher.as_ref(), odometry);
+        topic.send(odometry, out);
         Ok(())
     }
 }
