@@ -369,6 +369,12 @@ fn what_cannot_be_expressed_is_refused_with_its_field() {
             "assorted: frame: sum: a check sum that does not end in front of itself, or does not begin with a field of the frame at a fixed place, is not generated",
         ),
         (
+            &ASSORTED
+                .replace("algorithm: xor", "algorithm: xor, over: { from: kind }")
+                .replace("type: \"text[1]\", is: code", "type: \"text[1]\", at: 4, is: code"),
+            "assorted: frame: sum: a check sum that does not end in front of itself, or does not begin with a field of the frame at a fixed place, is not generated",
+        ),
+        (
             &ASSORTED.replace("\"text[4]\"", "\"text[4]\", encoding: latin1"),
             "assorted: lists: name: texts with an encoding or another padding than zeros are not generated",
         ),

@@ -55,6 +55,20 @@ impl Operator {
             .unwrap_or_else(|_| panic!("{name} does not answer"))
     }
 
+    /// Waits until the motor stands; its stop is on the bus then.
+    fn until_it_stands(&mut self) {
+        let began = Instant::now();
+        loop {
+            let next = async { tokio::time::timeout(TIMEOUT, self.joints.next()).await };
+            if let Ok(Some(state)) = self.runtime.block_on(next)
+                && state.velocity[0].abs() < 1.0
+            {
+                return;
+            }
+            assert!(began.elapsed() < TIMEOUT, "the motor does not stand");
+        }
+    }
+
     /// Repeats the command until the motor turns as fast, rad/s.
     fn drive(&mut self, speed: f64) {
         let began = Instant::now();
@@ -124,6 +138,7 @@ fn a_motor_of_a_dbc_file_turns_on_an_interface() {
 
     let stop = operator.call::<Trigger::Service>("/motor_can/stop", Trigger::Request::default());
     assert!(stop.success, "{}", stop.message);
+    operator.until_it_stands();
     let stopped = |data: &[u8]| data.get(2..5) == Some(&[0, 0, 1][..]);
     let seen = candump.stop();
     let of = |id| seen.iter().filter_map(move |line| data_of(line, id)).collect::<Vec<_>>();

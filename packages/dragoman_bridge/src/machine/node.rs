@@ -26,7 +26,7 @@ use serde_json::Value;
 use tokio::sync::Notify;
 
 use goals::Goals;
-use inner::{Inner, Outputs, StopOutcome};
+use inner::{Inner, Outputs};
 use parameters::MachineParameters;
 pub use parameters::names;
 use report::report;
@@ -173,16 +173,9 @@ pub fn start(
     }
     if !plan.stop.is_empty() {
         let shared = Arc::clone(&shared);
-        // Each request is passed on at once; how many wait is bounded there.
-        tasks.serve_together::<Trigger::Service, _>("stop", usize::MAX, move |_request| {
-            shared.stop().map(|outcome| {
-                let (success, message) = match outcome {
-                    Ok(StopOutcome::Sent) => (true, "the stop is sent".to_owned()),
-                    Ok(StopOutcome::Answered) => (true, "the machine has answered the stop".to_owned()),
-                    Err(reason) => (false, reason),
-                };
-                Trigger::Response { success, message }
-            })
+        tasks.serve::<Trigger::Service>("stop", move |_request| match shared.stop() {
+            Ok(()) => Trigger::Response { success: true, message: "stopping the machine".to_owned() },
+            Err(refusal) => Trigger::Response { success: false, message: refusal.to_string() },
         })?;
     }
     let actions = shared.with(|_, inner| Arc::clone(&inner.outputs.goals.actions));
@@ -269,7 +262,6 @@ fn share(
         standard,
         services: Arc::new(services),
         waiting: BTreeMap::new(),
-        stopping: None,
         goals: Goals::new(Arc::new(actions)),
         out: Outbox::default(),
         first,

@@ -27,7 +27,8 @@ pub(crate) const MIN_RECONNECT: f64 = 0.01;
 /// Maximum of all times, s.
 pub(crate) const MAX_TIME: f64 = 86_400.0;
 /// Parameters of the node that are not constants. Others have a dot in their names, which constants cannot have.
-const OTHER_PARAMETERS: [&str; 4] = ["link", "use_sim_time", "cmd_vel_timeout_sec", "enable_stamped_cmd_vel"];
+const OTHER_PARAMETERS: [&str; 5] =
+    ["link", "frame_prefix", "use_sim_time", "cmd_vel_timeout_sec", "enable_stamped_cmd_vel"];
 /// Bits of a character on a serial line, with those around it.
 const CHARACTER: f64 = 11.0;
 

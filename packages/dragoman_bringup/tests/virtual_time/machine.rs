@@ -107,7 +107,7 @@ fn a_stop_and_the_end_of_the_program_stop_the_machine() {
     rover.drive(0.3, 0.0);
     sleep(STEP);
     assert_eq!(rover.value("wanted_left"), 0.3);
-    assert_eq!(rover.call("stop"), (true, "the stop is sent".to_owned()));
+    assert_eq!(rover.call("stop"), (true, "stopping the machine".to_owned()));
     assert_eq!(rover.value("wanted_left"), 0.0);
     rover.drive(0.3, 0.0);
     sleep(STEP);

@@ -125,7 +125,7 @@ fn a_stop_and_the_end_of_the_program_stop_the_motor() {
     let mut motor = Operator::new();
     motor.drive(-300.0);
     assert_eq!(motor.value("wanted"), -300.0);
-    assert_eq!(motor.call("stop"), (true, "the stop is sent".to_owned()));
+    assert_eq!(motor.call("stop"), (true, "stopping the machine".to_owned()));
     sleep(STEP);
     assert_eq!((motor.value("wanted"), motor.value("brake")), (0.0, 1.0));
     motor.power(false);

@@ -159,7 +159,7 @@ fn the_31_byte_protocol_by_its_description() {
     assert!(set.success, "{}", set.message);
     assert_eq!(chain.trigger("begin_joint_motion"), (true, String::new()));
     sleep(Duration::from_millis(500));
-    assert_eq!(chain.trigger("stop"), (true, "the machine has answered the stop".to_owned()));
+    assert_eq!(chain.trigger("stop"), (true, "stopping the machine".to_owned()));
     sleep(Duration::from_secs(1));
     let stopped = chain.joints(&mut states);
     sleep(Duration::from_secs(1));
@@ -227,7 +227,7 @@ fn apolos_protocol_by_its_description() {
     let refused = moved(&mut chain, 2.5, 1.0);
     assert_eq!((refused.success, &*refused.message), (false, "speed: 2.5 is outside of -2 to 2"));
     assert_eq!(at(&mut chain, "/described"), before);
-    assert_eq!(chain.trigger("stop"), (true, "the machine has answered the stop".to_owned()));
+    assert_eq!(chain.trigger("stop"), (true, "stopping the machine".to_owned()));
     assert_eq!(at(&mut chain, "/described"), before);
     let nowhere = PlaceMRobot::Request {
         world: String::new(),

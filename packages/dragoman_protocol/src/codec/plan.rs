@@ -466,9 +466,17 @@ impl Codec {
         let fields = &self.protocol.frame.fields;
         let position = |is_meant: &dyn Fn(&Field) -> bool| fields.iter().position(is_meant);
         position(&|field| std::ptr::eq(field, sum))?;
-        let before = fields.get(..position(&|field| field.name == *from)?)?;
-        let is_plain = |field: &Field| field.bits.is_none() && field.is != Some(FieldRole::Body);
-        fixed_size(before).filter(|_| before.iter().all(is_plain))
+        let at = position(&|field| field.name == *from)?;
+        let before = fields.get(..at)?;
+        let is_plain = |field: &Field| {
+            field.is != Some(FieldRole::Body)
+                && field.bits.is_none()
+                && field.at.is_none()
+                && field.when.is_empty()
+                && !field.optional
+        };
+        let are_plain = fields.get(..=at)?.iter().all(is_plain);
+        fixed_size(before).filter(|_| are_plain)
     }
 }
 

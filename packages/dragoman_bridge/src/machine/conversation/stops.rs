@@ -50,19 +50,12 @@ impl Conversation {
     /// As there.
     pub fn stop_with_outcome(&mut self) -> Result<Ticket, Refusal> {
         self.stop()?;
-        self.follow_stop().ok_or(Refusal::NotConnected)
-    }
-
-    /// The ticket with which the outcome of what is to be sent before all else comes; `None` if nothing is.
-    pub fn follow_stop(&mut self) -> Option<Ticket> {
-        let last = self.urgent.back_mut()?;
-        if let Kind::Cancel(ticket) = last.kind {
-            return Some(ticket);
-        }
         self.tickets += 1;
         let ticket = Ticket(self.tickets);
-        last.kind = Kind::Cancel(ticket);
-        Some(ticket)
+        if let Some(last) = self.urgent.back_mut() {
+            last.kind = Kind::Cancel(ticket);
+        }
+        Ok(ticket)
     }
 
     fn halts(&mut self, messages: &[Outgoing]) -> Result<VecDeque<Queued>, Refusal> {

@@ -1,6 +1,6 @@
 //! The conversation of a machine, and where its messages go.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -19,9 +19,6 @@ use crate::machine::outbox::Outbox;
 use crate::machine::outgoing::OutgoingFrame;
 use crate::machine::plan::Plan;
 use crate::machine::standard::Standard;
-
-/// Callers that wait for the outcome of a stop, at most.
-const MAX_CALLERS: usize = 16;
 
 pub(super) struct Inner {
     pub(super) conversation: Conversation,
@@ -48,7 +45,6 @@ pub(super) struct Outputs {
     pub(super) services: Arc<Vec<Service>>,
     /// Requests that wait for the machine.
     pub(super) waiting: BTreeMap<Ticket, Waiting>,
-    pub(super) stopping: Option<Stopping>,
     pub(super) goals: Goals,
     /// What is to be published.
     pub(super) out: Outbox,
@@ -64,21 +60,6 @@ pub(super) enum Waiting {
     Service(usize, oneshot::Sender<Value>),
     /// A caller that has switched something.
     Switch(Arc<Switch>, oneshot::Sender<Result<(), String>>),
-}
-
-/// A stop that was asked for.
-pub(super) struct Stopping {
-    ticket: Ticket,
-    callers: VecDeque<oneshot::Sender<Result<StopOutcome, String>>>,
-}
-
-/// What is known of a stop.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum StopOutcome {
-    /// It is sent; nothing answers it.
-    Sent,
-    /// The machine has answered.
-    Answered,
 }
 
 impl Inner {
@@ -122,7 +103,6 @@ impl Inner {
 
     /// Passes an outcome to the caller.
     fn resolve(&mut self, now: Duration, ticket: Ticket, outcome: &Outcome<'_>) {
-        self.resolve_stop(ticket, outcome);
         let Self { conversation, outputs, .. } = self;
         if outputs.goals.answered(conversation, now, ticket, outcome) {
             return;
@@ -149,46 +129,6 @@ impl Inner {
                     Outcome::Failed(reason) => Err((*reason).to_owned()),
                 });
             }
-        }
-    }
-
-    /// Stops the machine. The outcome is that of the last stop, if several are asked for.
-    pub(super) fn stop(&mut self) -> Result<oneshot::Receiver<Result<StopOutcome, String>>, Refusal> {
-        let ticket = self.conversation.stop_with_outcome()?;
-        let (sender, outcome) = oneshot::channel();
-        let stopping = &mut self.outputs.stopping;
-        let stopping = stopping.get_or_insert_with(|| Stopping { ticket, callers: VecDeque::new() });
-        stopping.ticket = ticket;
-        // A stop never waits for the answers to earlier ones.
-        if stopping.callers.len() >= MAX_CALLERS
-            && let Some(oldest) = stopping.callers.pop_front()
-        {
-            let _ = oldest.send(Err(format!("{MAX_CALLERS} later stops wait for the machine's answer")));
-        }
-        stopping.callers.push_back(sender);
-        Ok(outcome)
-    }
-
-    fn resolve_stop(&mut self, ticket: Ticket, outcome: &Outcome<'_>) {
-        let Some(stopping) = self.outputs.stopping.as_mut().filter(|one| one.ticket == ticket) else {
-            return;
-        };
-        let result = match outcome {
-            Outcome::Sent => Ok(StopOutcome::Sent),
-            Outcome::Answered(..) => Ok(StopOutcome::Answered),
-            Outcome::Failed(reason) => {
-                // Another stop may have taken its place.
-                if let Some(next) = self.conversation.follow_stop() {
-                    stopping.ticket = next;
-                    return;
-                }
-                tracing::warn!(reason, "stop failed");
-                Err((*reason).to_owned())
-            }
-        };
-        for caller in self.outputs.stopping.take().into_iter().flat_map(|one| one.callers) {
-            // Who has asked may be gone.
-            let _ = caller.send(result.clone());
         }
     }
 

@@ -11,7 +11,7 @@ use serde_json::Value;
 use tokio::sync::Notify;
 
 use super::goals::{GoalId, Reports};
-use super::inner::{Inner, StopOutcome, Waiting};
+use super::inner::{Inner, Waiting};
 use crate::clock;
 use crate::machine::conversation::{OutputId, Refusal};
 use crate::machine::interface::{Action, Service, Switch, Velocity};
@@ -219,11 +219,10 @@ impl Shared {
         self.wake.notify_one();
     }
 
-    /// Stops the machine; resolves once the stop is sent, or answered if the machine answers it.
-    pub(super) fn stop(&self) -> BoxFuture<'static, Result<StopOutcome, String>> {
-        let asked = self.with(|_, inner| inner.stop());
+    pub(super) fn stop(&self) -> Result<(), Refusal> {
+        let stopped = self.with(|_, inner| inner.conversation.stop());
         self.wake.notify_one();
-        resolved(asked)
+        stopped
     }
 
     /// Sends a command of a topic: each message, unless one of them is not possible.
@@ -287,10 +286,15 @@ impl Shared {
             let ticket = inner.conversation.ask(now, prepared, None, None)?;
             let (sender, outcome) = oneshot::channel();
             inner.outputs.waiting.insert(ticket, Waiting::Switch(Arc::clone(switch), sender));
-            Ok(outcome)
+            Ok::<_, Refusal>(outcome)
         });
         self.wake.notify_one();
-        resolved(asked)
+        match asked {
+            Ok(outcome) => outcome
+                .map(|outcome| outcome.unwrap_or_else(|_| Err("the machine's node has ended".to_owned())))
+                .boxed(),
+            Err(refusal) => futures::future::ready(Err(refusal.to_string())).boxed(),
+        }
     }
 
     /// Whether a goal is possible now.
@@ -322,17 +326,5 @@ impl Shared {
             inner.handle_events();
         });
         self.wake.notify_one();
-    }
-}
-
-/// The outcome of something that was asked for, or why it was not.
-fn resolved<T: Send + 'static>(
-    asked: Result<oneshot::Receiver<Result<T, String>>, Refusal>,
-) -> BoxFuture<'static, Result<T, String>> {
-    match asked {
-        Ok(outcome) => outcome
-            .map(|outcome| outcome.unwrap_or_else(|_| Err("the machine's node has ended".to_owned())))
-            .boxed(),
-        Err(refusal) => futures::future::ready(Err(refusal.to_string())).boxed(),
     }
 }

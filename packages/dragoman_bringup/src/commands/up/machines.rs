@@ -37,15 +37,13 @@ impl<'a> Given<'a> {
     fn read(machine: &'a str) -> Self {
         let is_file = |name: &str| Path::new(name).is_file();
         // A file may have these characters in its name.
-        let (name, rest) = match machine.split_once('=') {
-            Some((name, rest)) if !name.is_empty() && !name.contains('@') && !is_file(machine) => {
-                (Some(name), rest)
-            }
-            _ => (None, machine),
+        let (rest, link) = match machine.rsplit_once('@') {
+            Some((rest, link)) if !is_file(machine) => (rest, Some(link)),
+            _ => (machine, None),
         };
-        match rest.rsplit_once('@') {
-            Some((file, link)) if !is_file(rest) => Self { name, file, link: Some(link) },
-            _ => Self { name, file: rest, link: None },
+        match rest.split_once('=') {
+            Some((name, file)) if !name.is_empty() && !is_file(rest) => Self { name: Some(name), file, link },
+            _ => Self { name: None, file: rest, link },
         }
     }
 }
@@ -76,7 +74,10 @@ impl Part for Machines {
                 .into());
             }
             // Two bridges would both send each command.
-            lab.process.claims.claim_name(&lab.process.context, NODE_NAME, &namespace)?;
+            lab.process
+                .claims
+                .claim_name(&lab.process.context, NODE_NAME, &namespace)
+                .map_err(|error| format!("--machine {machine}: {error}"))?;
             let robot = described.name().to_owned();
             let (client, address) = described
                 .start(lab.process, &namespace)

@@ -121,7 +121,7 @@ fn a_stop_silence_and_a_cut_line_stop_it() {
     robot.drive(0.3, 0.2);
     sleep(STEP);
     robot.is_near("wanted_linear", 0.3);
-    assert_eq!(robot.call("stop"), (true, "the stop is sent".to_owned()));
+    assert_eq!(robot.call("stop"), (true, "stopping the machine".to_owned()));
     assert_eq!((robot.value("wanted_linear"), robot.value("wanted_angular")), (0.0, 0.0));
     robot.drive(0.3, 0.2);
     sleep(STEP);
