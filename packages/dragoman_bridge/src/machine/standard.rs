@@ -249,12 +249,12 @@ impl Standard {
     }
 }
 
-/// The numbers of a field, which may be a list.
-fn numbers(lookup: &Message<'_>, path: &Path) -> Vec<f64> {
+/// The numbers of a field, which may be a list, each converted.
+fn numbers<T>(lookup: &Message<'_>, path: &Path, convert: impl Fn(f64) -> T) -> Vec<T> {
     let mut all = Vec::new();
     lookup.codec.find(lookup.message, lookup.values, path, &mut |item| {
         if let Item::Number(number) = item {
-            all.push(number.real());
+            all.push(convert(number.real()));
         }
     });
     all

@@ -166,9 +166,9 @@ fn every_simulated_machine_is_heard() {
         }
         let name = path.file_stem().unwrap().to_str().unwrap();
         let address = format!("127.0.0.1:{}", free_port());
-        let device = machine(name, text.contains("link: { tcp:").then_some(&address));
-        let link =
-            if text.contains("link: { tcp:") { address } else { device.path.0.to_str().unwrap().to_owned() };
+        let is_tcp = text.contains("link: { tcp:");
+        let device = machine(name, is_tcp.then_some(&address));
+        let link = if is_tcp { address } else { device.path.0.to_str().unwrap().to_owned() };
         let bridge = Lab::start_with(domain(), &["bridge", path.to_str().unwrap(), "--link", &link], &[]);
         let mut beside = Beside::new(bridge.domain);
         let mut diagnostics = beside.subscribe::<DiagnosticArray>("/diagnostics");

@@ -146,6 +146,17 @@ impl Part<'_> {
             PartKind::Structure(_) => true,
         }
     }
+
+    /// The number, name and skipped bytes of a check sum.
+    pub(crate) fn checksum(&self) -> Option<(&PartNumber<'_>, &str, usize)> {
+        match &self.kind {
+            PartKind::Number(number) => match number.role {
+                PartRole::Checksum { name, skipped } => Some((number, name, skipped)),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
 }
 
 /// A name as an identifier, which is not one of the reserved words.
@@ -354,8 +365,7 @@ impl Codec {
         }
         let found = self.type_of(name).ok_or_else(|| error(place, format!("there is no type {name}")))?;
         let parts = self.parts(plan, place, &found.fields, steps, &[])?;
-        let sum = |part: &Part<'_>| matches!(&part.kind, PartKind::Number(number) if matches!(number.role, PartRole::Checksum { .. }));
-        if let Some(part) = parts.iter().find(|part| sum(part)) {
+        if let Some(part) = parts.iter().find(|part| part.checksum().is_some()) {
             let reason = "a check sum in a structure is not generated";
             return Err(error(&format!("{place}: {}", part.name), reason));
         }

@@ -7,9 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{code, one_line, remark, statement};
 use crate::checksum::Checksum;
-use crate::codec::plan::{
-    Part, PartCount, PartForm, PartKind, PartNumber, PartRole, Plan, Planned, Reference, identifier,
-};
+use crate::codec::plan::{Part, PartCount, PartForm, PartKind, Plan, Planned, Reference, identifier};
 use crate::codec::{Codec, CodecError};
 use crate::model::{Code, Type};
 use crate::rust::{line, sorted};
@@ -278,10 +276,7 @@ impl Emitter<'_> {
     fn sums(&self) -> impl Iterator<Item = &str> {
         let bodies = self.plan.messages.iter().flat_map(|one| &one.parts);
         let all = self.plan.head.iter().chain(&self.plan.tail).chain(bodies);
-        all.filter_map(|part| match &part.kind {
-            PartKind::Number(PartNumber { role: PartRole::Checksum { name, .. }, .. }) => Some(*name),
-            _ => None,
-        })
+        all.filter_map(|part| part.checksum()).map(|(_, name, _)| name)
     }
 
     fn described(&self, one: &Planned<'_>) -> String {

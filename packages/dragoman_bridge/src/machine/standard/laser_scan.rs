@@ -65,8 +65,7 @@ impl Meaning for ScanMeaning {
         now: Duration,
         out: &mut Outbox,
     ) -> Result<(), String> {
-        let list =
-            |path: &Path| numbers(lookup, path).into_iter().map(|number| number as f32).collect::<Vec<_>>();
+        let list = |path: &Path| numbers(lookup, path, |number| number as f32);
         let mut scan = LaserScan { header: topic.header(now), ..Default::default() };
         scan.angle_min = needed("angle_min", &self.angle_min, lookup)? as f32;
         scan.angle_increment = needed("angle_increment", &self.angle_increment, lookup)? as f32;

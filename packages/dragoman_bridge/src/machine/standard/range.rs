@@ -68,15 +68,17 @@ impl Meaning for RangeMeaning {
         now: Duration,
         out: &mut Outbox,
     ) -> Result<(), String> {
-        let ranges = numbers(lookup, &self.ranges);
+        let ranges = numbers(lookup, &self.ranges, |range| range as f32);
         if ranges.is_empty() {
             return Ok(());
         }
         let sensors = match &self.numbers {
-            Some(path) => numbers(lookup, path),
+            Some(path) => numbers(lookup, path, |number| number),
             None => (0..MAX_SENSORS).map(f64::from).take(ranges.len()).collect(),
         };
-        let mut one = Range { header: topic.header(now), ..Default::default() };
+        // Each sensor has a frame of its own.
+        let mut one = Range::default();
+        one.header.stamp = topic.header(now).stamp;
         one.radiation_type = if self.infrared { Range::INFRARED as u8 } else { Range::ULTRASOUND as u8 };
         one.field_of_view = needed("field_of_view", &self.field_of_view, lookup)? as f32;
         one.min_range = needed("range_min", &self.range_min, lookup)? as f32;
@@ -84,7 +86,7 @@ impl Meaning for RangeMeaning {
         for (range, number) in ranges.into_iter().zip(sensors) {
             let mut one = one.clone();
             one.header.frame_id = self.frame_of(topic.frame(), number);
-            one.range = within_range(range as f32, one.min_range, one.max_range);
+            one.range = within_range(range, one.min_range, one.max_range);
             topic.send(one, out);
         }
         Ok(())

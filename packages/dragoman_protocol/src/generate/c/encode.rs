@@ -24,7 +24,7 @@ impl Emitter<'_> {
             place.line(out, &format!("size_t at_{} = 0;", part.name));
         }
         for (prefix, parts) in [("head", &plan.head), ("body", &one.parts), ("tail", &plan.tail)] {
-            for part in parts.iter().filter(|part| checksum(part).is_some()) {
+            for part in parts.iter().filter(|part| part.checksum().is_some()) {
                 place.line(out, &format!("size_t at_{prefix}_{} = SIZE_MAX;", part.name));
             }
         }
@@ -91,7 +91,7 @@ impl Emitter<'_> {
 
     fn write_sums(&self, prefix: &str, parts: &[Part<'_>], place: &Place, out: &mut String) {
         let begin = self.plan.marks[0].len();
-        let sums = parts.iter().filter_map(|part| Some((part, checksum(part)?)));
+        let sums = parts.iter().filter_map(|part| Some((part, part.checksum()?)));
         for (part, (PartNumber { size, is_little: little, .. }, name, skipped)) in sums {
             let at = format!("at_{prefix}_{}", part.name);
             place.line(out, &format!("if (out.ok && {at} != SIZE_MAX) {{"));
@@ -331,12 +331,6 @@ impl Emitter<'_> {
 
 fn number<'p, 'a>(part: &'p Part<'a>) -> Option<&'p PartNumber<'a>> {
     if let PartKind::Number(number) = &part.kind { Some(number) } else { None }
-}
-
-/// The number, name and skipped bytes of a check sum.
-fn checksum<'p>(part: &'p Part<'_>) -> Option<(&'p PartNumber<'p>, &'p str, usize)> {
-    let number = number(part)?;
-    if let PartRole::Checksum { name, skipped } = number.role { Some((number, name, skipped)) } else { None }
 }
 
 /// The field of the size.
